@@ -1,0 +1,127 @@
+// Package analysis reads raw logs, joins what was sent with what was received,
+// cuts the warm-up, counts, and says what the numbers mean.
+//
+// Everything goes one way: raw log → Digest (histograms per interval) →
+// Summary and Series under a View. A digest is all that a page needs, and a
+// summary from the raw log is computed through a digest too, so that the two
+// cannot disagree. The package runs natively and in WebAssembly; it refuses to
+// know stores, files and drawing. Percentiles are never averaged, negative
+// latencies never repaired, and lost messages rank as infinite.
+package analysis
+
+import (
+	"time"
+
+	"queuebench/rawlog"
+	"queuebench/stats"
+)
+
+// Digest is a run at interval resolution.
+type Digest struct {
+	// Manifest is the run's own, with Parts left out.
+	Manifest rawlog.Manifest
+	Steps    []StepDigest
+}
+
+// StepDigest is one repeat of one step.
+type StepDigest struct {
+	Step     int
+	Repeat   int
+	Rate     float64
+	Settings map[string]string
+	Complete bool
+	Failure  string
+
+	StartNs  int64         // the schedule's start, ns since the epoch
+	Duration time.Duration // of the schedule
+	Interval time.Duration // of the regular grid
+
+	// Accounting is counted from the rows, not copied from the manifest.
+	Accounting Accounting
+
+	// Intervals lie on the regular grid from StartNs, cut further at the edges
+	// that were asked for, in order, without gaps. A message belongs to the
+	// interval of its intended time.
+	Intervals []Interval
+
+	// ReceivedPerSecond counts first deliveries by received time, a second
+	// each from StartNs on, of all groups together.
+	ReceivedPerSecond []int64
+
+	// Batches of producers and consumers in the step: medians for findings.
+	Commits CommitStats
+	// Seconds are the resource series of the step.
+	Seconds []Second
+	// Events of the step.
+	Events []Event
+}
+
+// Interval holds the messages intended in [Start, End) after the step's start.
+type Interval struct {
+	Start, End time.Duration
+	// Latency by Kind. An empty one has no message.
+	Latency [NumKinds]stats.Compact
+	// Infinite counts the messages that rank as infinite, by Kind: lost and
+	// overrun ones for the end-to-end kinds, overrun, failed and unconfirmed
+	// ones for publish.
+	Infinite [NumKinds]int64
+	// Scheduled messages of this interval, of all fates.
+	Scheduled int64
+	// Unknown messages: beyond the watermark of a log that is incomplete.
+	Unknown int64
+	// Blocked is the sum of the time that the client made the sender wait.
+	Blocked time.Duration
+}
+
+// Accounting counts the messages of a step, after method.md. Received, lost,
+// duplicates and the like are summed over groups.
+type Accounting struct {
+	Scheduled       int64 `json:"scheduled"`
+	Attempted       int64 `json:"attempted"`
+	Acked           int64 `json:"acked"`
+	Failed          int64 `json:"failed"`
+	Unconfirmed     int64 `json:"unconfirmed"`
+	Overrun         int64 `json:"overrun"`
+	Received        int64 `json:"received"` // distinct
+	Lost            int64 `json:"lost"`     // acked and not received by the deadline
+	Duplicates      int64 `json:"duplicates"`
+	OutOfOrder      int64 `json:"out_of_order"`
+	Negative        int64 `json:"negative"` // negative end-to-end latencies
+	Foreign         int64 `json:"foreign"`  // deliveries with no row in sent, and what the runner counted
+	Unknown         int64 `json:"unknown"`  // beyond the watermark
+	ReceivedUnacked int64 `json:"received_unacked"`
+	RecordsUsed     int64 `json:"records_used"`
+	RecordsTrimmed  int64 `json:"records_trimmed"`
+	RecordsRejected int64 `json:"records_rejected"`
+}
+
+// CommitStats describe the commits of a step.
+type CommitStats struct {
+	Commits      int64 `json:"commits"`
+	MedianBytes  int64 `json:"median_bytes"`
+	MedianPutNs  int64 `json:"median_data_put_ns"`
+	MedianCommit int64 `json:"median_commit_put_ns"`
+	Retried      int64 `json:"retried"` // commits that took more than one try
+}
+
+// Second is a row of the table seconds, what the report draws and judges.
+type Second struct {
+	At            time.Duration // since the step's start
+	Received      int64
+	Backlog       int64
+	InFlight      int64
+	ScheduleLagNs int64
+	CPUNs         int64
+	StealNs       int64
+	MemoryBytes   int64
+	GCPauseNs     int64
+}
+
+// Event is a row of the table events.
+type Event struct {
+	At       time.Duration
+	Actor    string
+	Kind     string
+	Text     string
+	Duration time.Duration
+}

@@ -1,0 +1,104 @@
+package analysis
+
+import "time"
+
+// SummarySchema is the schema of the JSON that a Summary makes.
+const SummarySchema = "queuebench.summary/1"
+
+// Summary is a run under a View: what `analyze summary --json` prints.
+type Summary struct {
+	Schema   string        `json:"schema"`
+	Run      string        `json:"run"`
+	Complete bool          `json:"complete"`
+	Steps    []StepSummary `json:"steps"`
+	// Findings about the run as a whole, the gravest first.
+	Findings []Finding `json:"findings"`
+}
+
+// StepSummary is one repeat of one step under a View.
+type StepSummary struct {
+	Step     int               `json:"step"`
+	Rate     float64           `json:"rate"`
+	Repeat   int               `json:"repeat"`
+	Settings map[string]string `json:"settings"`
+	Complete bool              `json:"complete"`
+	Failure  string            `json:"failure,omitempty"`
+	// WarmupNs was cut; WarmupRule says by which rule.
+	WarmupNs   int64                     `json:"warmup_ns"`
+	WarmupRule string                    `json:"warmup_rule"`
+	DurationNs int64                     `json:"duration_ns"`
+	IntervalNs int64                     `json:"interval_ns"`
+	Accounting Accounting                `json:"accounting"`
+	Throughput Throughput                `json:"throughput"`
+	Latencies  map[string]LatencySummary `json:"latencies"` // by Kind.String()
+	Findings   []Finding                 `json:"findings"`
+}
+
+// Throughput is of the first deliveries per second after the cut.
+type Throughput struct {
+	ReceivedPerS float64 `json:"received_per_s"`
+	SD           float64 `json:"sd"`
+	CoV          float64 `json:"cov"` // sd / mean
+}
+
+// LatencySummary is one latency after the cut. With N = 0 the rest means
+// nothing and is printed as a dash.
+type LatencySummary struct {
+	N        int64 `json:"n"` // finite and infinite
+	Infinite int64 `json:"infinite"`
+	MinNs    int64 `json:"min_ns"`
+	MeanNs   int64 `json:"mean_ns"`
+	MaxNs    int64 `json:"max_ns"`
+	// Percentiles by their percent as text: "50", "99.9".
+	Percentiles map[string]Percentile `json:"percentiles"`
+}
+
+// Percentile is a nearest-rank percentile.
+type Percentile struct {
+	Ns int64 `json:"ns"`
+	// Supported: enough messages and blocks stand behind it. Text shows a
+	// dash where they do not.
+	Supported bool `json:"supported"`
+	// Beyond: the rank falls on a message that never came; Ns is then the
+	// drain deadline, a lower bound, printed as "> deadline".
+	Beyond bool `json:"beyond,omitempty"`
+}
+
+// Severity grades a finding.
+type Severity string
+
+// The severities, the gravest first.
+const (
+	Failure Severity = "failure" // the queue broke a promise, or the run failed
+	Warning Severity = "warning" // the numbers do not mean what they seem to
+	Note    Severity = "note"    // good to know
+)
+
+// Finding is something that the numbers mean.
+type Finding struct {
+	ID       string   `json:"id"` // kebab-case, also the anchor in docs/tuning.md
+	Severity Severity `json:"severity"`
+	Text     string   `json:"text"`   // one sentence with the numbers in it
+	Advice   string   `json:"advice"` // what to do
+}
+
+// Series is a step over time under a View, at the digest's resolution.
+type Series struct {
+	Step, Repeat int
+	Rate         float64
+	Kind         Kind
+	Warmup       time.Duration
+	Duration     time.Duration
+	Percentiles  []float64
+	Points       []Point
+}
+
+// Point is an interval of a Series. With N = 0 it is a blank, never a zero.
+type Point struct {
+	Start, End time.Duration
+	N          int64
+	// Ns is one value for each of Series.Percentiles; −1 where the rank falls
+	// on a message that never came.
+	Ns           []int64
+	MinNs, MaxNs int64
+}

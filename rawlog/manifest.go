@@ -1,0 +1,132 @@
+package rawlog
+
+import (
+	"queuebench/clock"
+	"queuebench/queue"
+)
+
+// ManifestName is the name of a run's manifest below its prefix.
+const ManifestName = "run.json"
+
+// Manifest is run.json. It is written when a run begins (complete false), after
+// each step, and when the run ends.
+type Manifest struct {
+	Schema   string `json:"schema"` // SchemaVersion
+	Run      string `json:"run"`    // run id: also the last element of its prefix
+	Complete bool   `json:"complete"`
+	// Reason says why a run that has ended is not complete: "interrupted", …
+	Reason string `json:"reason,omitempty"`
+
+	Program Program        `json:"program"`
+	Host    Host           `json:"host"`
+	Clock   clock.Identity `json:"clock"`
+
+	StartedNs int64 `json:"started_ns"`
+	EndedNs   int64 `json:"ended_ns,omitempty"`
+
+	Queue queue.Info `json:"queue"`
+	// Store and LogStore say where the queue's objects and the log lie.
+	Store    StoreInfo `json:"store"`
+	LogStore StoreInfo `json:"log_store"`
+
+	// Settings are all settings of the run by their flag's name, as text.
+	Settings map[string]string `json:"settings"`
+	// Warnings were found before or while it ran, in words.
+	Warnings []string `json:"warnings"`
+
+	Steps []Step `json:"steps"`
+}
+
+// Program says what recorded the run.
+type Program struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	Go      string `json:"go"`
+}
+
+// Host says where.
+type Host struct {
+	Name        string `json:"name"`
+	OS          string `json:"os"`
+	Arch        string `json:"arch"`
+	Kernel      string `json:"kernel,omitempty"`
+	CPUs        int    `json:"cpus"`
+	CPUModel    string `json:"cpu_model,omitempty"`
+	MemoryBytes int64  `json:"memory_bytes,omitempty"`
+}
+
+// StoreInfo describes a store without any secret.
+type StoreInfo struct {
+	Address    string `json:"address"`    // folder, or s3://bucket/prefix?endpoint=…&region=…
+	Durability string `json:"durability"` // one sentence
+	Embedded   bool   `json:"embedded"`   // the embedded server: an in-process floor
+}
+
+// Step is one repeat of one rate step.
+type Step struct {
+	Step     int               `json:"step"`
+	Repeat   int               `json:"repeat"`
+	Rate     float64           `json:"rate"` // messages per second, all producers together
+	Settings map[string]string `json:"settings"`
+
+	StartedNs  int64 `json:"started_ns"`  // index 0 of the schedule
+	DurationNs int64 `json:"duration_ns"` // of the schedule
+	DeadlineNs int64 `json:"deadline_ns"` // when the drain ends at the latest
+	EndedNs    int64 `json:"ended_ns,omitempty"`
+
+	Producers int      `json:"producers"`
+	Groups    []string `json:"groups"`
+
+	Complete   bool       `json:"complete"`
+	Failure    string     `json:"failure,omitempty"` // why it failed, in words
+	Accounting Accounting `json:"accounting"`
+	// Requests to the queue's store by kind, over the step.
+	Requests map[string]int64 `json:"requests,omitempty"`
+	Parts    []PartInfo       `json:"parts"`
+}
+
+// Accounting is the runner's own count of a step. The analysis counts again
+// from the rows, and a difference between the two is an error of ours.
+type Accounting struct {
+	Scheduled   int64 `json:"scheduled"`
+	Attempted   int64 `json:"attempted"`
+	Acked       int64 `json:"acked"`
+	Failed      int64 `json:"failed"`
+	Unconfirmed int64 `json:"unconfirmed"`
+	Overrun     int64 `json:"overrun"`
+	Received    int64 `json:"received"` // distinct messages of the worst group
+	Lost        int64 `json:"lost"`     // summed over groups, as are the rest
+	Duplicates  int64 `json:"duplicates"`
+	OutOfOrder  int64 `json:"out_of_order"`
+	Foreign     int64 `json:"foreign"` // deliveries that are no message of this step
+}
+
+// PartInfo names a closed part.
+type PartInfo struct {
+	Name  string `json:"name"` // relative to run.json
+	Rows  int64  `json:"rows"`
+	Bytes int64  `json:"bytes"`
+	Part
+}
+
+// Part is the identity of a part, stored in its Parquet metadata as JSON under
+// the key PartKey.
+type Part struct {
+	Schema string         `json:"schema"` // SchemaVersion
+	Run    string         `json:"run"`
+	Table  string         `json:"table"`
+	Step   int            `json:"step"`
+	Repeat int            `json:"repeat"`
+	Actor  string         `json:"actor"` // producer-N, consumer-N, or the process
+	Index  int            `json:"index"` // of this actor's parts of this table, from 0
+	Clock  clock.Identity `json:"clock"`
+	// WatermarkNs: every row of this actor and table that lies before it (by
+	// intended_ns in sent, by its time elsewhere) is in this part or in one
+	// with a lower index.
+	WatermarkNs int64 `json:"watermark_ns"`
+	// Last marks the actor's last part of this table in this step.
+	Last bool `json:"last"`
+}
+
+// PartKey is the key of a part's identity in its Parquet metadata.
+const PartKey = "queuebench.part"

@@ -1,0 +1,116 @@
+// Package command is what the command lines of bench and analyze share: how
+// arguments are read, how help looks, how errors become exit statuses, and the
+// progress line.
+//
+// It wires urfave/cli and decides nothing about measuring. It refuses to print
+// a stack trace or more than one line for an error of the user.
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/urfave/cli/v2"
+)
+
+// The exit statuses of every command.
+const (
+	StatusOK          = 0
+	StatusFailed      = 1   // it was asked for rightly and could not be done
+	StatusMisused     = 2   // the command line is wrong
+	StatusBroken      = 3   // an expectation was broken: a loss where none was promised
+	StatusInterrupted = 130 // Ctrl-C
+)
+
+// statusError carries an exit status through an error's chain.
+type statusError struct {
+	status int
+	err    error
+}
+
+func (e *statusError) Error() string { return e.err.Error() }
+func (e *statusError) Unwrap() error { return e.err }
+
+// Misuse marks an error as one of the command line: exit status 2.
+func Misuse(err error) error { return &statusError{StatusMisused, err} }
+
+// Misusef is Misuse of a formatted error.
+func Misusef(format string, a ...any) error { return Misuse(fmt.Errorf(format, a...)) }
+
+// Broken marks an error as an expectation that did not hold: exit status 3.
+func Broken(err error) error { return &statusError{StatusBroken, err} }
+
+// Interrupted marks an error as the result of Ctrl-C: exit status 130.
+func Interrupted(err error) error { return &statusError{StatusInterrupted, err} }
+
+// Status is the exit status that an error leads to.
+func Status(err error) int {
+	var s *statusError
+	switch {
+	case err == nil:
+		return StatusOK
+	case errors.As(err, &s):
+		return s.status
+	case errors.Is(err, context.Canceled):
+		return StatusInterrupted
+	}
+	return StatusFailed
+}
+
+// Process runs an app as this process: its arguments, its standard streams, and
+// a context that the first SIGINT or SIGTERM ends; a second one ends the
+// process at once. It returns the exit status.
+func Process(app *cli.App) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // from here on a signal has its default effect
+	return Main(ctx, app, os.Args, os.Stdout, os.Stderr)
+}
+
+// Main runs an app with arguments (args[0] is the program's name) and returns
+// the exit status. Results go to stdout, all else to stderr.
+func Main(ctx context.Context, app *cli.App, args []string, stdout, stderr io.Writer) int {
+	usageError := func(_ *cli.Context, err error, _ bool) error { return Misuse(err) }
+	app.Writer, app.ErrWriter = stdout, stderr
+	app.DisableSliceFlagSeparator = true
+	app.EnableBashCompletion = true
+	app.HideHelpCommand = true
+	app.Suggest = true
+	app.CustomAppHelpTemplate = appHelp
+	app.ExitErrHandler = func(*cli.Context, error) {}
+	app.OnUsageError = usageError
+	app.Action = func(c *cli.Context) error {
+		if c.Args().Present() {
+			return Misusef("there is no command %q; `%s --help` lists them", c.Args().First(), app.Name)
+		}
+		return cli.ShowAppHelp(c)
+	}
+	app.Commands = append(app.Commands, completionCommand(app))
+	prepare(app.Commands, usageError)
+
+	err := app.RunContext(ctx, reorder(args, app.Flags, app.Commands))
+	if err != nil {
+		fmt.Fprintf(stderr, "%s: %s\n", app.Name, oneLine(err))
+	}
+	return Status(err)
+}
+
+func prepare(commands []*cli.Command, usageError cli.OnUsageErrorFunc) {
+	for _, c := range commands {
+		c.CustomHelpTemplate = commandHelp
+		c.OnUsageError = usageError
+		c.HideHelpCommand = true
+		prepare(c.Subcommands, usageError)
+	}
+}
+
+// oneLine keeps an error on one line, whatever a library put into it.
+func oneLine(err error) string {
+	return strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
+}

@@ -1,0 +1,146 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/urfave/cli/v2"
+)
+
+func testApp(action cli.ActionFunc) *cli.App {
+	return &cli.App{
+		Name: "prog", Description: "Prints things.", UsageText: "   prog do x",
+		Commands: []*cli.Command{{
+			Name: "do", Usage: "does it", Description: "Prints what it did.", UsageText: "   prog do x", ArgsUsage: "WHAT",
+			Flags: []cli.Flag{
+				&cli.StringFlag{Name: "name", Aliases: []string{"n"}},
+				&cli.BoolFlag{Name: "fast"},
+				&cli.StringSliceFlag{Name: "slo"},
+				&cli.DurationFlag{Name: "warmup"},
+			},
+			Action: action,
+		}},
+	}
+}
+
+func run(t *testing.T, action cli.ActionFunc, args ...string) (status int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	status = Main(t.Context(), testApp(action), append([]string{"prog"}, args...), &out, &errs)
+	return status, out.String(), errs.String()
+}
+
+func TestFlagsStandBeforeAndAfterArguments(t *testing.T) {
+	for _, line := range []string{
+		"do --name a --fast x y",
+		"do x --name a y --fast",
+		"do x y --fast --name=a",
+		"do --fast x -n a -- y",
+	} {
+		var got string
+		status, _, errs := run(t, func(c *cli.Context) error {
+			got = fmt.Sprintf("%s %v %v", c.String("name"), c.Bool("fast"), c.Args().Slice())
+			return nil
+		}, strings.Fields(line)...)
+		if status != 0 || got != "a true [x y]" {
+			t.Errorf("%q: status %d, got %q, stderr %q", line, status, got, errs)
+		}
+	}
+}
+
+func TestValuesAreNotSplitAtCommasAndWordsAfterDashesStayWords(t *testing.T) {
+	var slo, args []string
+	status, _, errs := run(t, func(c *cli.Context) error {
+		slo, args = c.StringSlice("slo"), c.Args().Slice()
+		return nil
+	}, "do", "a", "--slo", "p99<1,5ms", "--slo", "lost==0", "--", "--fast")
+	if status != 0 || !slices.Equal(slo, []string{"p99<1,5ms", "lost==0"}) || !slices.Equal(args, []string{"a", "--fast"}) {
+		t.Errorf("status %d, slo %q, args %q, stderr %q", status, slo, args, errs)
+	}
+}
+
+func TestStatus(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want int
+	}{
+		{nil, 0},
+		{errors.New("x"), 1},
+		{Misusef("x"), 2},
+		{fmt.Errorf("y: %w", Broken(errors.New("x"))), 3},
+		{fmt.Errorf("y: %w", context.Canceled), 130},
+		{Interrupted(errors.New("x")), 130},
+	} {
+		if got := Status(c.err); got != c.want {
+			t.Errorf("Status(%v) = %d, want %d", c.err, got, c.want)
+		}
+	}
+}
+
+func TestMisuseIsOneLineWithStatus2(t *testing.T) {
+	for _, line := range []string{"do --nmae a", "do --warmup soon", "dou", "do --name", "completion tcsh"} {
+		status, out, errs := run(t, func(*cli.Context) error { return nil }, strings.Fields(line)...)
+		if status != StatusMisused || strings.Count(errs, "\n") != 1 || out != "" {
+			t.Errorf("%q: status %d, stdout %q, stderr %q", line, status, out, errs)
+		}
+	}
+}
+
+func TestErrorsOfSeveralLinesAreOneLine(t *testing.T) {
+	_, _, errs := run(t, func(*cli.Context) error { return errors.Join(errors.New("a"), errors.New("b")) }, "do")
+	if errs != "prog: a; b\n" {
+		t.Errorf("stderr %q", errs)
+	}
+}
+
+func TestHelpBeginsWithTheOutputAndEndsWithExamples(t *testing.T) {
+	for _, line := range []string{"--help", "do --help", "do x --help", "completion --help", ""} {
+		status, help, _ := run(t, nil, strings.Fields(line)...)
+		if status != 0 || !strings.HasPrefix(help, "Prints ") || !strings.Contains(help, "\nEXAMPLES\n   prog ") {
+			t.Errorf("%q: status %d, help is\n%s", line, status, help)
+		}
+	}
+}
+
+func TestCompletion(t *testing.T) {
+	for _, shell := range []string{"bash", "zsh", "fish"} {
+		if status, out, _ := run(t, nil, "completion", shell); status != 0 || !strings.Contains(out, "prog") {
+			t.Errorf("%s: status %d, script %q", shell, status, out)
+		}
+	}
+}
+
+func TestCompletionListsCommandsAndFlags(t *testing.T) {
+	// urfave/cli's own completion reads os.Args, so only the reordering is
+	// ours to hold: the word that asks for completion must stay the last.
+	got := reorder([]string{"prog", "do", "--fa", "--generate-bash-completion"}, nil, testApp(nil).Commands)
+	if want := []string{"prog", "do", "--fa", "--generate-bash-completion"}; !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestLineIsPlainOffATerminalAndSilentAtFirst(t *testing.T) {
+	var b bytes.Buffer
+	l := NewLine(&b)
+	l.Set("soon")
+	l.Print("kept %d", 1)
+	l.Close()
+	if b.String() != "kept 1\n" {
+		t.Errorf("got %q", b.String())
+	}
+}
+
+func TestInterruptedContextIsStatus130(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	status := Main(ctx, testApp(func(c *cli.Context) error { return c.Context.Err() }), []string{"prog", "do"}, io.Discard, io.Discard)
+	if status != StatusInterrupted {
+		t.Errorf("status %d", status)
+	}
+}

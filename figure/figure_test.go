@@ -1,0 +1,281 @@
+package figure
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"queuebench/analysis"
+)
+
+// samples are the figures that the golden files hold.
+func samples() map[string]Figure {
+	gaps := sampleSeries(100, func(i int, p *analysis.Point) {
+		switch {
+		case i >= 30 && i < 38, i == 50, i == 52:
+			blankPoint(p)
+		case i >= 60 && i < 66:
+			p.Ns[4], p.Ns[5] = -1, -1
+		}
+	})
+	negative := sampleSeries(60, func(_ int, p *analysis.Point) {
+		for i := range p.Ns {
+			p.Ns[i] -= 70e6
+		}
+		p.MinNs -= 70e6
+		p.MaxNs -= 70e6
+	})
+	uncut := sampleSeries(40, nil)
+	uncut.Warmup = 0
+	empty := sampleSeries(0, nil)
+	empty.Duration, empty.Points = 20*time.Second, nil
+	rates := []float64{1000, 10000, 30000}
+	near := func(s *analysis.StepSummary) {
+		l := s.Latencies["end_to_end"].Percentiles
+		if s.Rate == 1000 {
+			l["99.9"] = analysis.Percentile{Ns: l["99.9"].Ns}
+		}
+		if s.Rate == 70000 {
+			l["99"] = analysis.Percentile{Ns: 300e6, Beyond: true, Supported: true}
+			l["99.9"] = l["99"]
+		}
+	}
+	return map[string]Figure{
+		"over-time":          LatencyOverTime(sampleSeries(100, nil), Style{}),
+		"over-time-titled":   LatencyOverTime(sampleSeries(100, nil), Style{Titled: true, Theme: Dark, Width: 860, Height: 380}),
+		"over-time-log":      LatencyOverTime(sampleSeries(100, nil), Style{LogScale: true}),
+		"over-time-page":     LatencyOverTime(sampleSeries(100, nil), Style{Theme: Page}),
+		"over-time-gaps":     LatencyOverTime(gaps, Style{}),
+		"over-time-negative": LatencyOverTime(negative, Style{}),
+		"over-time-narrow":   LatencyOverTime(uncut, Style{Width: 360, Height: 260}),
+		"over-time-empty":    LatencyOverTime(empty, Style{}),
+		"per-rate":           LatencyPerRate(sampleSummary(rates, 1, nil), analysis.EndToEnd, Style{}),
+		"per-rate-repeats":   LatencyPerRate(sampleSummary([]float64{1000, 10000, 30000, 70000}, 3, near), analysis.EndToEnd, Style{LogScale: true}),
+		"per-rate-dark":      LatencyPerRate(sampleSummary([]float64{10000, 20000, 30000, 40000, 50000}, 2, near), analysis.EndToEnd, Style{Theme: Dark, Titled: true}),
+		"per-rate-one":       LatencyPerRate(sampleSummary(rates[1:2], 1, nil), analysis.EndToEnd, Style{Width: 360, Height: 260}),
+		"per-rate-empty":     LatencyPerRate(analysis.Summary{}, analysis.EndToEnd, Style{}),
+	}
+}
+
+// TestGolden runs natively and in WASM against the same files.
+func TestGolden(t *testing.T) {
+	for name, f := range samples() {
+		t.Run(name, func(t *testing.T) {
+			got, err := f.SVG()
+			if err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join("testdata", name+".svg")
+			want, err := os.ReadFile(path)
+			if err == nil && string(want) == got {
+				return
+			}
+			if os.Getenv("UPDATE_GOLDEN") != "" {
+				if err := os.WriteFile(path, []byte(got), 0o666); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if werr := os.WriteFile(path+".got", []byte(got), 0o666); werr != nil {
+				t.Error(werr)
+			}
+			t.Errorf("%s differs from what was drawn (%v): see %s.got, and accept with UPDATE_GOLDEN=1", path, err, path)
+		})
+	}
+}
+
+// TestSVGIsWellFormed reads each figure back as XML.
+func TestSVGIsWellFormed(t *testing.T) {
+	for name, f := range samples() {
+		s, err := f.SVG()
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := xml.NewDecoder(strings.NewReader(s))
+		for {
+			_, err := d.Token()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+		}
+		for _, bad := range []string{"NaN", "Inf", string(markMiddle), string(markEnd), "Liberation"} {
+			if strings.Contains(s, bad) {
+				t.Errorf("%s contains %q", name, bad)
+			}
+		}
+	}
+}
+
+// TestTextStaysInside measures every text in the face that laid it out, which
+// is wider than the fallbacks, and holds its box inside the figure.
+func TestTextStaysInside(t *testing.T) {
+	type text struct {
+		X      float64 `xml:"x,attr"`
+		Anchor string  `xml:"text-anchor,attr"`
+		Style  string  `xml:"style,attr"`
+		Body   string  `xml:",chardata"`
+	}
+	for name, f := range samples() {
+		s, err := f.SVG()
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, _ := f.style.size()
+		fc := newFace(false)
+		d := xml.NewDecoder(strings.NewReader(s))
+		n := 0
+		for {
+			tok, err := d.Token()
+			if err != nil {
+				break
+			}
+			e, ok := tok.(xml.StartElement)
+			if !ok || e.Name.Local != "text" {
+				continue
+			}
+			var x text
+			if err := d.DecodeElement(&x, &e); err != nil {
+				t.Fatal(err)
+			}
+			n++
+			width := fc.width(15, x.Body).Points()
+			if !strings.Contains(x.Style, "15px") {
+				width = fc.width(13, x.Body).Points()
+			}
+			left := x.X
+			switch x.Anchor {
+			case "middle":
+				left -= width / 2
+			case "end":
+				left -= width
+			}
+			if left < 0 || left+width > w.Points() {
+				t.Errorf("%s: %q reaches from %.1f to %.1f, the figure is %.0f wide", name, x.Body, left, left+width, w.Points())
+			}
+		}
+		if n < 3 {
+			t.Errorf("%s has only %d texts", name, n)
+		}
+	}
+}
+
+func TestOtherFormats(t *testing.T) {
+	f := LatencyOverTime(sampleSeries(50, nil), Style{})
+	magic := map[string]string{"svg": "<?xml", "png": "\x89PNG", "pdf": "%PDF-"}
+	for _, format := range Formats() {
+		var b bytes.Buffer
+		if err := f.WriteTo(&b, format); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(b.String(), magic[format]) {
+			t.Errorf("%s begins with %q", format, b.String()[:8])
+		}
+	}
+	err := f.WriteTo(io.Discard, "eps")
+	if err == nil || !strings.Contains(err.Error(), "eps") {
+		t.Errorf("an unknown format gives %v", err)
+	}
+}
+
+// TestVertices draws a step of 50,000 intervals: bounded, with every peak.
+func TestVertices(t *testing.T) {
+	s := sampleSeries(50_000, nil)
+	peak, low := int64(0), int64(math.MaxInt64)
+	for _, p := range s.Points {
+		peak, low = max(peak, p.Ns[4]), min(low, p.Ns[4])
+	}
+	tr := traceOf(s.Points, percentileOf(4))
+	n, hi, lo := 0, 0.0, math.Inf(1)
+	for _, run := range tr.runs {
+		n += len(run)
+		for i, v := range run {
+			hi, lo = max(hi, v.ns), min(lo, v.ns)
+			if i > 0 && v.x < run[i-1].x {
+				t.Fatalf("the line goes back in time at %v", v)
+			}
+		}
+	}
+	if n > MaxVertices || n < MaxVertices/2 {
+		t.Errorf("%d vertices", n)
+	}
+	if int64(hi) != peak || int64(lo) != low {
+		t.Errorf("extremes %v and %v became %v and %v", low, peak, lo, hi)
+	}
+	f := LatencyOverTime(s, Style{})
+	if !strings.Contains(f.Caption, "50000 intervals are drawn in") {
+		t.Errorf("the caption keeps silent about it: %s", f.Caption)
+	}
+	svg, err := f.SVG()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(svg) > 300_000 {
+		t.Errorf("%d bytes", len(svg))
+	}
+}
+
+func TestGapsSplitLines(t *testing.T) {
+	s := sampleSeries(10, func(i int, p *analysis.Point) {
+		if i == 3 || i == 5 {
+			blankPoint(p)
+		}
+		if i == 7 {
+			p.Ns[5] = -1
+		}
+	})
+	tr := traceOf(s.Points, percentileOf(5))
+	var lengths []int
+	for _, r := range tr.runs {
+		lengths = append(lengths, len(r))
+	}
+	if want := []int{3, 2, 2, 2}; !slices.Equal(lengths, want) {
+		t.Errorf("runs of %v vertices, want %v (the lone one as wide as its interval)", lengths, want)
+	}
+	if len(tr.infinite) != 1 {
+		t.Errorf("%d marks for what never came", len(tr.infinite))
+	}
+}
+
+func TestThemeColoursAreApart(t *testing.T) {
+	for _, th := range []Theme{Light, Dark} {
+		seen := map[string]string{}
+		for _, r := range th.palette().roles() {
+			h := hexText(r.color)
+			if was, ok := seen[h]; ok {
+				t.Errorf("%s and %s share %s", was, r.name, h)
+			}
+			seen[h] = r.name
+		}
+	}
+	if _, err := themed(`style="fill:#123456"`); err == nil {
+		t.Error("a colour without a role went through")
+	}
+}
+
+func TestClassesAreStable(t *testing.T) {
+	usual := classOf(analysis.DefaultPercentiles)
+	for _, some := range [][]float64{{50, 99}, {95}, {10, 50, 90, 99, 99.99}, {1, 2, 3, 4, 5, 50}} {
+		c := classOf(some)
+		seen := map[int]bool{}
+		for p, class := range c {
+			if seen[class] {
+				t.Errorf("%v: class %d twice", some, class)
+			}
+			seen[class] = true
+			if u, ok := usual[p]; ok && u != class {
+				t.Errorf("%v: p%v is %d, elsewhere %d", some, p, class, u)
+			}
+		}
+	}
+}

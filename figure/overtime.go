@@ -1,0 +1,261 @@
+package figure
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"queuebench/analysis"
+)
+
+// line is a trace with its name and its place in the palette.
+type line struct {
+	trace
+	label string
+	class int
+}
+
+// LatencyOverTime draws the percentiles and the maximum of each interval of a
+// step over the intended time, with a thin band from minimum to maximum and
+// the warm-up shaded. Of more than four percentiles, p50, p95 and p99 are
+// drawn; the caption names the others.
+func LatencyOverTime(s analysis.Series, st Style) Figure {
+	chosen, left := drawn(s.Percentiles, 4, []float64{50, 95, 99})
+	all := st.Percentiles
+	if all == nil {
+		all = s.Percentiles
+	}
+	classes := classOf(all)
+	var lines []line
+	for _, i := range chosen {
+		p := s.Percentiles[i]
+		lines = append(lines, line{traceOf(s.Points, percentileOf(i)), PercentileName(p), classes[p]})
+	}
+	lines = append(lines, line{traceOf(s.Points, maximum), "max", MaxClass})
+	band := bandOf(s.Points)
+
+	y, below := latencyRange(s.Points, lines, st.LogScale)
+	f := Figure{
+		Name:  fmt.Sprintf("latency-over-time-%d-%d", s.Step, s.Repeat),
+		Title: upperFirst(kindName(s.Kind)) + " over time at " + rateText(s.Rate) + " msg/s",
+		style: st,
+	}
+	for _, l := range lines {
+		f.Legend = append(f.Legend, LegendEntry{l.label, l.class})
+	}
+	f.Caption = overTimeCaption(s, lines, left, below)
+	f.draw = func(c draw.Canvas, pal Palette, fc face) {
+		drawOverTime(c, pal, fc, s, lines, band, y)
+	}
+	return f
+}
+
+// latencyRange is the axis that holds all that is drawn, and the number of
+// intervals that a logarithmic one cannot show whole.
+func latencyRange(points []analysis.Point, lines []line, log bool) (latencyAxis, int) {
+	lo, hi := math.Inf(1), math.Inf(-1)
+	below := 0
+	for _, p := range points {
+		if !extremes(p) {
+			continue
+		}
+		hi = max(hi, float64(p.MaxNs))
+		if log && p.MinNs <= 0 {
+			below++
+			continue
+		}
+		lo = min(lo, float64(p.MinNs))
+	}
+	if log {
+		for _, l := range lines {
+			for _, run := range l.runs {
+				for _, v := range run {
+					if v.ns > 0 {
+						lo = min(lo, v.ns)
+					}
+				}
+			}
+		}
+		if math.IsInf(lo, 0) || hi <= 0 {
+			return logLatency(1e6, 1e9), below
+		}
+		return logLatency(lo, hi), below
+	}
+	if math.IsInf(hi, 0) {
+		return linearLatency(0, 1e6), 0
+	}
+	return linearLatency(lo, hi), 0
+}
+
+func drawOverTime(c draw.Canvas, pal Palette, fc face, s analysis.Series, lines []line, band [][]bandVertex, y latencyAxis) {
+	fr := newFrame(pal, fc, kindName(s.Kind), "intended time since the start of the step", y)
+	fr.X.Min, fr.X.Max = 0, max(s.Duration.Seconds(), lastSecond(s.Points), 1e-9)
+	fr.X.Tick.Marker = ticker(elapsedTicks(fr.X.Max, max(3, int(c.Size().X/90))))
+	body := func(data draw.Canvas) {
+		at := func(x, ns float64) (vg.Point, bool) {
+			v, ok := y.pos(ns)
+			if !ok {
+				v = y.min
+			}
+			return vg.Point{X: data.X(fr.X.Norm(x)), Y: data.Y(fr.Y.Norm(v))}, ok
+		}
+		if s.Warmup > 0 {
+			right := data.X(min(1, fr.X.Norm(s.Warmup.Seconds())))
+			data.FillPolygon(pal.Warmup, []vg.Point{data.Min, {X: right, Y: data.Min.Y}, {X: right, Y: data.Max.Y}, {X: data.Min.X, Y: data.Max.Y}})
+			if right-data.Min.X > fc.width(labelSize, "warm-up")+10 {
+				data.FillText(fc.style(labelSize, pal.Muted, draw.XLeft, draw.YTop), vg.Point{X: data.Min.X + 5, Y: data.Max.Y - 1}, "warm-up")
+			}
+		}
+		for _, run := range band {
+			var poly []vg.Point
+			for _, v := range run {
+				p, _ := at(v.x, v.hi)
+				poly = append(poly, p)
+			}
+			for i := len(run) - 1; i >= 0; i-- {
+				p, _ := at(run[i].x, run[i].lo)
+				poly = append(poly, p)
+			}
+			data.FillPolygon(pal.Band, poly)
+		}
+		// From the maximum down, so that the median lies on top.
+		for i := len(lines) - 1; i >= 0; i-- {
+			l := lines[i]
+			style := lineStyle(pal, l.class)
+			for _, run := range l.runs {
+				var stroke []vg.Point
+				for _, v := range run {
+					p, ok := at(v.x, v.ns)
+					if !ok {
+						data.StrokeLines(style, stroke)
+						stroke = nil
+						continue
+					}
+					stroke = append(stroke, p)
+				}
+				data.StrokeLines(style, stroke)
+			}
+			for _, x := range thin(l.infinite, 200) {
+				fillMark(data, upMark, vg.Point{X: data.X(fr.X.Norm(x)), Y: data.Max.Y}, 3.5, style.Color)
+			}
+		}
+		if len(s.Points) == 0 || !anyValue(lines) {
+			data.FillText(fc.style(13, pal.Muted, draw.XCenter, draw.YCenter), data.Center(), "no message was measured in this step")
+		}
+	}
+	fr.draw(c, body, func(data draw.Canvas) []end {
+		var ends []end
+		for _, l := range lines {
+			if len(l.runs) == 0 {
+				continue
+			}
+			run := l.runs[len(l.runs)-1]
+			v, ok := y.pos(run[len(run)-1].ns)
+			if !ok {
+				v = y.min
+			}
+			ends = append(ends, end{l.label, data.Y(fr.Y.Norm(v)), lineStyle(pal, l.class), -1})
+		}
+		return ends
+	})
+}
+
+func lastSecond(points []analysis.Point) float64 {
+	if len(points) == 0 {
+		return 0
+	}
+	return points[len(points)-1].End.Seconds()
+}
+
+func anyValue(lines []line) bool {
+	for _, l := range lines {
+		if len(l.runs) > 0 || len(l.infinite) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// thin keeps at most n of ascending positions, evenly: marks at the upper edge
+// that would lie on each other.
+func thin(xs []float64, n int) []float64 {
+	if len(xs) <= n {
+		return xs
+	}
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = xs[i*(len(xs)-1)/(n-1)]
+	}
+	return out
+}
+
+func overTimeCaption(s analysis.Series, lines []line, left []float64, below int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Each line is a percentile of the %s (%s) of the messages intended within %s, drawn at its middle; the dotted line is the slowest message, and the band spans from the fastest to the slowest.",
+		kindName(s.Kind), kindPath(s.Kind), widthText(s.Points))
+	if s.Warmup > 0 {
+		fmt.Fprintf(&b, " Shaded: the first %s of intended time, cut from all numbers as warm-up.", durationText(s.Warmup))
+	} else {
+		b.WriteString(" Nothing was cut as warm-up.")
+	}
+	if c := lines[0].columns; c > 0 {
+		fmt.Fprintf(&b, " %d intervals are drawn in %d columns, of each line its lowest and its highest value.", len(s.Points), c)
+	}
+	blanks, inf := 0, 0
+	for _, p := range s.Points {
+		if p.N == 0 {
+			blanks++
+		}
+	}
+	for _, l := range lines {
+		inf += len(l.infinite)
+	}
+	if blanks > 0 {
+		fmt.Fprintf(&b, " %s no message and stay blank.", plural(blanks, "interval has", "intervals have"))
+	}
+	if inf > 0 {
+		b.WriteString(" A triangle at the upper edge: the percentile falls on a message that never came.")
+	}
+	if below > 0 {
+		fmt.Fprintf(&b, " In %s the fastest message took 0 or less, which a logarithmic axis cannot show.", plural(below, "interval", "intervals"))
+	}
+	if len(left) > 0 {
+		fmt.Fprintf(&b, " %s in the table only.", upperFirst(list(names(left)))+is(len(left)))
+	}
+	return b.String()
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+func is(n int) string {
+	if n == 1 {
+		return " is"
+	}
+	return " are"
+}
+
+// widthText is the interval that most points have.
+func widthText(points []analysis.Point) string {
+	count := map[time.Duration]int{}
+	var best time.Duration
+	for _, p := range points {
+		w := p.End - p.Start
+		count[w]++
+		if count[w] > count[best] || count[w] == count[best] && w > best {
+			best = w
+		}
+	}
+	if best == 0 {
+		return "an interval"
+	}
+	return "an interval of " + durationText(best)
+}

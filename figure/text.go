@@ -1,0 +1,112 @@
+package figure
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"queuebench/analysis"
+)
+
+// PercentileName is "p99.9" for 99.9.
+func PercentileName(p float64) string { return "p" + strconv.FormatFloat(p, 'f', -1, 64) }
+
+// durationText writes a duration in its largest unit with no needless digit.
+func durationText(d time.Duration) string {
+	if d == 0 {
+		return "0 s"
+	}
+	ns := float64(d)
+	u := unitOf(max(ns, -ns))
+	return strconv.FormatFloat(float64(d)/u.ns, 'f', -1, 64) + " " + u.name
+}
+
+// kindPath says from where to where a latency is.
+func kindPath(k analysis.Kind) string {
+	switch k {
+	case analysis.EndToEnd:
+		return "intended to received"
+	case analysis.EndToEndFromSend:
+		return "sent to received"
+	case analysis.Publish:
+		return "intended to acknowledged"
+	case analysis.SendLag:
+		return "intended to sent"
+	case analysis.BrokerToConsumer:
+		return "broker's stamp to received"
+	}
+	return "unknown"
+}
+
+func kindName(k analysis.Kind) string {
+	if k == analysis.SendLag {
+		return k.Title()
+	}
+	return k.Title() + " latency"
+}
+
+func upperFirst(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+// list joins names as English does: a, b and c.
+func list(names []string) string {
+	switch len(names) {
+	case 0:
+		return ""
+	case 1:
+		return names[0]
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+}
+
+func names(percentiles []float64) []string {
+	out := make([]string, len(percentiles))
+	for i, p := range percentiles {
+		out[i] = PercentileName(p)
+	}
+	return out
+}
+
+// drawn chooses which percentiles a crowded figure draws, at most n: the usual
+// ones among those that were asked for, then from both ends. The others are
+// named in the caption.
+func drawn(percentiles []float64, n int, usual []float64) (chosen []int, left []float64) {
+	take := make([]bool, len(percentiles))
+	count := 0
+	add := func(i int) {
+		if i >= 0 && i < len(take) && !take[i] && count < n {
+			take[i] = true
+			count++
+		}
+	}
+	if len(percentiles) <= n {
+		for i := range percentiles {
+			add(i)
+		}
+	} else {
+		for _, u := range usual {
+			for i, p := range percentiles {
+				if p == u {
+					add(i)
+				}
+			}
+		}
+		if count < 2 {
+			add(0)
+			add(len(percentiles) - 1)
+			add(len(percentiles) / 2)
+		}
+	}
+	for i, t := range take {
+		if t {
+			chosen = append(chosen, i)
+		} else {
+			left = append(left, percentiles[i])
+		}
+	}
+	return chosen, left
+}

@@ -1,0 +1,164 @@
+package memory
+
+// segmentMessages and segmentBytes end a segment: small enough that memory is
+// given back soon, large enough that segments cost nothing per message.
+const (
+	segmentMessages = 1024
+	segmentBytes    = 1 << 20
+)
+
+// slot is a message of a segment: where its bytes end, and when it was taken.
+type slot struct {
+	key     int // where the key ends and the payload begins
+	end     int // where the payload ends
+	at      int64
+	hasKey  bool
+	dropped bool // Faults.DropEvery: has an offset, is never delivered
+	twice   bool // Faults.DuplicateEvery
+}
+
+// segment is a run of messages of a partition. Its bytes are only ever
+// appended to until it is recycled, so readers may hold slices of them outside
+// the queue's lock.
+type segment struct {
+	first  int64 // offset of slots[0]
+	data   []byte
+	slots  []slot
+	next   *segment
+	sealed bool
+}
+
+func (s *segment) end() int64 { return s.first + int64(len(s.slots)) }
+
+// partition is the log of a partition: segments from the oldest kept to the
+// one that is written.
+type partition struct {
+	head, tail *segment
+	free       *segment // recycled, linked by next
+	next       int64    // offset of the next message
+	taken      int64    // bytes taken since the beginning
+	cursors    []*cursor
+	// holders are the consumers whose last batch lies in this partition.
+	holders []*Consumer
+}
+
+// cursor is where a group stands in a partition.
+type cursor struct {
+	seg   *segment
+	next  int64 // offset to be delivered next
+	from  int64 // offset before which nothing is delivered: a start beyond the end
+	read  int64 // bytes delivered, as partition.taken counts them
+	owner *Consumer
+}
+
+// unread is what the slowest group has not read, or all that is kept where
+// nobody reads.
+func (p *partition) unread() (messages, bytes int64) {
+	if len(p.cursors) == 0 {
+		first := p.next
+		if p.head != nil {
+			first = p.head.first
+		}
+		var b int64
+		for s := p.head; s != nil; s = s.next {
+			b += int64(len(s.data))
+		}
+		return p.next - first, b
+	}
+	for _, c := range p.cursors {
+		messages = max(messages, p.next-c.next)
+		bytes = max(bytes, p.taken-c.read)
+	}
+	return messages, bytes
+}
+
+// append adds a message that fits.
+func (p *partition) append(key, payload []byte, s slot) {
+	if p.tail == nil || p.tail.sealed {
+		seg := p.free
+		if seg != nil {
+			p.free = seg.next
+			*seg = segment{data: seg.data[:0], slots: seg.slots[:0]}
+		} else {
+			seg = &segment{slots: make([]slot, 0, segmentMessages)}
+		}
+		seg.first = p.next
+		if p.tail == nil {
+			p.head = seg
+		} else {
+			p.tail.next = seg
+		}
+		p.tail = seg
+		for _, c := range p.cursors {
+			if c.seg == nil {
+				c.seg = seg
+			}
+		}
+	}
+	seg := p.tail
+	seg.data = append(append(seg.data, key...), payload...)
+	s.end = len(seg.data)
+	s.key = s.end - len(payload)
+	s.hasKey = key != nil
+	seg.slots = append(seg.slots, s)
+	seg.sealed = len(seg.slots) == segmentMessages || len(seg.data) >= segmentBytes
+	p.next++
+	p.taken += int64(len(key) + len(payload))
+}
+
+// release recycles what all groups have read and let go of.
+func (p *partition) release() {
+	if len(p.cursors) == 0 {
+		return
+	}
+	keep := p.next
+	for _, c := range p.cursors {
+		keep = min(keep, c.next)
+	}
+	for _, h := range p.holders {
+		keep = min(keep, h.heldFrom)
+	}
+	for p.head != nil && p.head.sealed && p.head.end() <= keep {
+		seg := p.head
+		p.head = seg.next
+		if p.head == nil {
+			p.tail = nil
+		}
+		for _, c := range p.cursors {
+			if c.seg == seg {
+				c.seg = seg.next
+			}
+		}
+		seg.next, p.free = p.free, seg
+	}
+}
+
+// oldest is the offset of the oldest message kept.
+func (p *partition) oldest() int64 {
+	if p.head == nil {
+		return p.next
+	}
+	return p.head.first
+}
+
+// seek makes a cursor at an offset that is not below oldest.
+func (p *partition) seek(offset int64) *cursor {
+	c := &cursor{from: offset, read: p.taken}
+	offset = min(offset, p.next)
+	c.next = offset
+	for s := p.head; s != nil; s = s.next {
+		if offset < s.end() || s == p.tail {
+			c.seg = s
+			from := 0
+			if i := int(offset - s.first); i > 0 {
+				from = s.slots[i-1].end
+			}
+			c.read -= int64(len(s.data) - from)
+			for r := s.next; r != nil; r = r.next {
+				c.read -= int64(len(r.data))
+			}
+			break
+		}
+	}
+	return c
+}

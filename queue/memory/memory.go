@@ -1,0 +1,163 @@
+// Package memory is a queue inside the process: the floor that shows what the
+// runner itself costs, and a queue for tests that can be made to misbehave on
+// purpose.
+//
+// It is bounded, keeps no more than its slowest group has to read (unless it
+// is told to retain), and allocates nothing per message once it is warm. It
+// refuses to be a result: its Info says that it is an in-process floor.
+package memory
+
+import (
+	"context"
+	"hash/maphash"
+	"slices"
+	"sync"
+	"time"
+
+	"queuebench/queue"
+)
+
+// Queue is a queue in memory.
+type Queue struct {
+	cfg Config
+	// epoch is what the times in slots count from.
+	epoch time.Time
+	// stampBase is epoch on the clock of the run, ns; 0 for no stamps.
+	stampBase int64
+	// seed makes equal keys of all producers fall into the same partition.
+	seed maphash.Seed
+
+	mu         sync.Mutex
+	closed     bool
+	partitions []*partition
+	groups     map[string]*group
+	producers  []*Producer
+	count      int64     // messages taken since Create, for the faults
+	firstSend  time.Time // zero until there was one
+}
+
+// group is the consumers that share the messages.
+type group struct {
+	cursors []*cursor // one per partition
+	members []*Consumer
+}
+
+// New makes a queue. It refuses a negative setting.
+func New(cfg Config) (*Queue, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	q := &Queue{cfg: cfg, seed: maphash.MakeSeed(), epoch: time.Now(), groups: map[string]*group{}}
+	if cfg.Clock != nil {
+		q.stampBase = cfg.Clock.Now() - int64(time.Since(q.epoch))
+	}
+	q.empty()
+	return q, nil
+}
+
+func (q *Queue) empty() {
+	q.partitions = make([]*partition, q.cfg.Partitions)
+	for i := range q.partitions {
+		q.partitions[i] = &partition{}
+	}
+	q.count, q.firstSend = 0, time.Time{}
+}
+
+// Info describes the queue.
+func (q *Queue) Info() queue.Info {
+	return queue.Info{
+		Kind: "memory", Partitions: q.cfg.Partitions, InProcess: true, LosesNothing: true, DeliversOnce: true,
+		Durability: "An acknowledged message is in the memory of this process and is gone when the process ends.",
+	}
+}
+
+// Create empties the queue. Consumers that are open start at the beginning
+// again.
+func (q *Queue) Create(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed {
+		return queue.ErrClosed
+	}
+	q.empty()
+	for _, g := range q.groups {
+		for i, c := range g.cursors {
+			*c = cursor{owner: c.owner}
+			q.partitions[i].cursors = append(q.partitions[i].cursors, c)
+		}
+		for _, m := range g.members {
+			m.holding = -1
+		}
+	}
+	q.wakeProducers()
+	return nil
+}
+
+// Remove empties the queue.
+func (q *Queue) Remove(ctx context.Context) error { return q.Create(ctx) }
+
+// Close closes the producers and consumers that are open.
+func (q *Queue) Close() error {
+	q.mu.Lock()
+	q.closed = true
+	producers := slices.Clone(q.producers)
+	var consumers []*Consumer
+	for _, g := range q.groups {
+		consumers = append(consumers, g.members...)
+	}
+	q.mu.Unlock()
+	for _, p := range producers {
+		p.Close()
+	}
+	for _, c := range consumers {
+		c.Close()
+	}
+	return nil
+}
+
+// frozen is how long the queue still stands still at now, 0 if it does not.
+// The lock is held.
+func (q *Queue) frozen(now time.Time) time.Duration {
+	if q.firstSend.IsZero() {
+		return 0
+	}
+	var left time.Duration
+	for _, f := range q.cfg.Faults.Freezes {
+		from := q.firstSend.Add(f.After)
+		if !now.Before(from) {
+			left = max(left, from.Add(f.For).Sub(now))
+		}
+	}
+	return left
+}
+
+// wakeProducers tells those that wait for room. The lock is held.
+func (q *Queue) wakeProducers() {
+	for _, p := range q.producers {
+		if p.waiting {
+			p.waiting = false
+			wake(p.wake)
+		}
+	}
+}
+
+// wakeConsumers tells the owners of a partition. The lock is held.
+func (q *Queue) wakeConsumers(p *partition) {
+	for _, c := range p.cursors {
+		if c.owner != nil && c.owner.waiting {
+			c.owner.waiting = false
+			wake(c.owner.wake)
+		}
+	}
+}
+
+func wake(ch chan struct{}) {
+	select {
+	case ch <- struct{}{}:
+	default:
+	}
+}

@@ -24,9 +24,9 @@ func open(t testing.TB, cfg Config) *Queue {
 
 func TestConformance(t *testing.T) {
 	for name, cfg := range map[string]Config{
-		"freeing":   {},
-		"small":     {Partitions: 3, Capacity: 20000, ReceiveMax: 3, Faults: Faults{Delay: time.Microsecond}},
-		"stamped":   {Partitions: 2, Retain: true, Clock: clock.New()},
+		"freeing": {},
+		"small":   {Partitions: 3, Capacity: 20000, ReceiveMax: 3, Faults: Faults{Delay: time.Microsecond}},
+		"stamped": {Partitions: 2, Retain: true, Clock: clock.New()},
 	} {
 		t.Run(name, func(t *testing.T) {
 			queuetest.Run(t, func(t *testing.T) queue.Queue { return open(t, cfg) }, queuetest.Options{

@@ -19,7 +19,7 @@ var faults = map[string]struct {
 	faults memory.Faults
 	says   string // a part of what the suite must say
 }{
-	"drop":      {memory.Faults{DropEvery: 97}, "lost"},
+	"drop":      {memory.Faults{DropEvery: 97}, "received only"},
 	"duplicate": {memory.Faults{DuplicateEvery: 97}, "deliveries too many"},
 	"refuse":    {memory.Faults{Refuse: memory.RefuseByAck}, "0 acknowledged"},
 	"withhold":  {memory.Faults{WithholdAcks: true}, "Flush"},

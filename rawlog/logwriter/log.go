@@ -1,0 +1,340 @@
+package logwriter
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"queuebench/clock"
+	"queuebench/objectstore"
+	"queuebench/rawlog"
+)
+
+// Options are what a log is opened with.
+type Options struct {
+	Store    objectstore.Store // at the run's prefix
+	Run      string            // run id
+	Clock    clock.Identity    // of the process that appends
+	SpoolDir string            // of this run alone; made if it is not there
+
+	PartAge  time.Duration // a part is closed after so long; 0 for 5 s
+	PartRows int           // or after so many rows; 0 for 2^20
+	// BacklogRows is how many rows of one writer may wait for its encoder
+	// before Append waits; 0 for 2^19.
+	BacklogRows int
+}
+
+// Log is the raw log of a run. Its methods may be called from any goroutine.
+type Log struct {
+	opt    Options
+	spool  spool
+	counts counts
+
+	mu      sync.Mutex
+	err     error // the first that made the log fail
+	failed  chan struct{}
+	closed  bool
+	streams map[streamKey]*stream
+	phase   float64 // of the next writer's first tick, in parts of PartAge
+
+	encoders  sync.WaitGroup
+	uploads   *uploads
+	manifests sync.Mutex
+}
+
+// stream is one writer and what became of its rows.
+type stream struct {
+	close   func()        // closes the writer
+	encoded chan struct{} // closed when its last part is closed, or given up
+	parts   []*part
+}
+
+// part is a closed part on its way to the store.
+type part struct {
+	info   rawlog.PartInfo
+	done   chan struct{} // closed when it is stored, or given up
+	stored bool          // valid once done is closed
+}
+
+func (p *part) isStored() bool {
+	select {
+	case <-p.done:
+		return p.stored
+	default:
+		return false
+	}
+}
+
+// streamKey tells writers apart.
+type streamKey struct {
+	table  string
+	step   int
+	repeat int
+	actor  string
+}
+
+func (k streamKey) partName(index int) string {
+	return path.Join(k.table, fmt.Sprintf("step=%d", k.step), fmt.Sprintf("repeat=%d", k.repeat), fmt.Sprintf("part-%s-%d.parquet", k.actor, index))
+}
+
+// New opens a log. It makes the spool folder and touches nothing in the store.
+func New(opt Options) (*Log, error) {
+	opt.PartAge = cmp.Or(opt.PartAge, 5*time.Second)
+	opt.PartRows = cmp.Or(opt.PartRows, 1<<20)
+	opt.BacklogRows = cmp.Or(opt.BacklogRows, 1<<19)
+	switch {
+	case opt.Store == nil:
+		return nil, errors.New("raw log: no store is given")
+	case opt.SpoolDir == "":
+		return nil, errors.New("raw log: no spool folder is given")
+	case opt.PartAge < 0 || opt.PartRows < 0 || opt.BacklogRows < 0:
+		return nil, fmt.Errorf("raw log: age %v, rows %d or backlog %d of a part is negative", opt.PartAge, opt.PartRows, opt.BacklogRows)
+	}
+	if err := os.MkdirAll(opt.SpoolDir, 0o755); err != nil {
+		return nil, fmt.Errorf("raw log: making the spool folder: %w", err)
+	}
+	l := &Log{
+		opt:     opt,
+		spool:   spool{dir: opt.SpoolDir},
+		failed:  make(chan struct{}),
+		streams: make(map[streamKey]*stream),
+	}
+	l.uploads = startUploads(l)
+	return l, nil
+}
+
+// Sent opens a writer for an actor's rows in a repeat of a step. Each of step,
+// repeat and actor has one writer per table; it is to be closed.
+func (l *Log) Sent(step, repeat int, actor string) *SentWriter {
+	return open(l, sentLayout(), step, repeat, actor)
+}
+
+// Received is Sent for the table received.
+func (l *Log) Received(step, repeat int, actor string) *ReceivedWriter {
+	return open(l, receivedLayout(), step, repeat, actor)
+}
+
+// Seconds is Sent for the table seconds.
+func (l *Log) Seconds(step, repeat int, actor string) *SecondsWriter {
+	return open(l, secondsLayout(), step, repeat, actor)
+}
+
+// Batches is Sent for the table batches.
+func (l *Log) Batches(step, repeat int, actor string) *BatchesWriter {
+	return open(l, batchesLayout(), step, repeat, actor)
+}
+
+// Events is Sent for the table events.
+func (l *Log) Events(step, repeat int, actor string) *EventsWriter {
+	return open(l, eventsLayout(), step, repeat, actor)
+}
+
+// actorName is what may stand in a part's name.
+var actorName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+
+func open[T any](l *Log, layout layout[T], step, repeat int, actor string) *Writer[T] {
+	w := newWriter[T](layout.chunkRows, l.opt.BacklogRows, &l.counts)
+	e := &encoder[T]{log: l, w: w, layout: layout, key: streamKey{layout.table.Name, step, repeat, actor}}
+	s := &stream{close: w.Close, encoded: make(chan struct{})}
+
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, twice := l.streams[e.key]
+	switch {
+	case l.closed:
+		l.failLocked(fmt.Errorf("raw log: a writer of %s was opened after the log was closed", e.key.partName(0)))
+		e.failed = true
+	case twice:
+		l.failLocked(fmt.Errorf("raw log: the writer of %s was opened twice", e.key.partName(0)))
+		e.failed = true
+	case !actorName.MatchString(actor):
+		l.failLocked(fmt.Errorf("raw log: %q is no name for an actor: use letters, digits, dot, dash and underscore", actor))
+		e.failed = true
+	default:
+		l.streams[e.key] = s
+	}
+	// Parts of several writers are not closed at the same moment: each begins
+	// at another point of the period.
+	_, l.phase = math.Modf(l.phase + 0.6180339887)
+	first := time.Duration((0.1 + 0.9*l.phase) * float64(l.opt.PartAge))
+	l.encoders.Go(func() {
+		defer close(s.encoded)
+		e.run(first)
+	})
+	return w
+}
+
+// partClosed takes a part that lies in the spool.
+func (l *Log) partClosed(key streamKey, info rawlog.PartInfo) {
+	p := &part{info: info, done: make(chan struct{})}
+	l.counts.parts.Add(1)
+	l.counts.bytes.Add(info.Bytes)
+	l.mu.Lock()
+	s := l.streams[key]
+	s.parts = append(s.parts, p)
+	l.mu.Unlock()
+	l.uploads.add(p)
+}
+
+// Parts are the closed parts of a repeat, in order of table, actor and index.
+// After CloseStep they are all of them, and stored.
+func (l *Log) Parts(step, repeat int) []rawlog.PartInfo {
+	infos := []rawlog.PartInfo{}
+	for _, p := range l.partsOf(step, repeat) {
+		infos = append(infos, p.info)
+	}
+	slices.SortFunc(infos, func(a, b rawlog.PartInfo) int {
+		return cmp.Or(cmp.Compare(tableOrder(a.Table), tableOrder(b.Table)), cmp.Compare(a.Actor, b.Actor), cmp.Compare(a.Index, b.Index))
+	})
+	return infos
+}
+
+func tableOrder(name string) int {
+	return slices.IndexFunc(rawlog.Tables, func(t *rawlog.Table) bool { return t.Name == name })
+}
+
+func (l *Log) partsOf(step, repeat int) []*part {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var parts []*part
+	for key, s := range l.streams {
+		if key.step == step && key.repeat == repeat {
+			parts = append(parts, s.parts...)
+		}
+	}
+	return parts
+}
+
+// CloseStep closes the writers of a repeat that are still open (no Append may
+// be under way) and waits until their parts are stored. When ctx ends first,
+// uploading goes on and the error says how much is left.
+func (l *Log) CloseStep(ctx context.Context, step, repeat int) error {
+	for _, s := range l.streamsWhere(func(k streamKey) bool { return k.step == step && k.repeat == repeat }) {
+		s.close()
+		<-s.encoded // encoders take what is at hand and end
+	}
+	left := 0
+	for _, p := range l.partsOf(step, repeat) {
+		select {
+		case <-p.done:
+		case <-ctx.Done():
+		}
+		if !p.isStored() {
+			left++
+		}
+	}
+	if left > 0 {
+		return errors.Join(l.Err(), l.notStored(left, ctx.Err()))
+	}
+	return l.Err()
+}
+
+func (l *Log) streamsWhere(match func(streamKey) bool) []*stream {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var found []*stream
+	for key, s := range l.streams {
+		if match(key) {
+			found = append(found, s)
+		}
+	}
+	return found
+}
+
+// Close closes the writers that are still open (no Append may be under way),
+// uploads what is left until ctx ends, and returns when every goroutine of the
+// log has ended. What could not be stored stays in the spool: unsent names
+// these files, and err is not nil then. The first error of the log comes too.
+// A second call does nothing.
+func (l *Log) Close(ctx context.Context) (unsent []string, err error) {
+	l.mu.Lock()
+	again := l.closed
+	l.closed = true
+	l.mu.Unlock()
+	if again {
+		return nil, l.Err()
+	}
+	for _, s := range l.streamsWhere(func(streamKey) bool { return true }) {
+		s.close()
+	}
+	l.encoders.Wait()
+	for _, name := range l.uploads.finish(ctx) {
+		unsent = append(unsent, l.spool.path(name))
+	}
+	slices.Sort(unsent)
+	l.spool.prune()
+	if len(unsent) > 0 {
+		return unsent, errors.Join(l.Err(), l.notStored(len(unsent), ctx.Err()))
+	}
+	return nil, l.Err()
+}
+
+func (l *Log) notStored(files int, cause error) error {
+	if last := l.uploads.lastError(); last != nil {
+		cause = last
+	}
+	return fmt.Errorf("raw log: %d files are not in the store yet and lie in the spool %s under the same names: %w", files, l.opt.SpoolDir, cause)
+}
+
+// Err is the error that made the log fail, or nil: rows are discarded since.
+func (l *Log) Err() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.err
+}
+
+// Failed is closed when the log fails.
+func (l *Log) Failed() <-chan struct{} { return l.failed }
+
+func (l *Log) fail(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.failLocked(err)
+}
+
+func (l *Log) failLocked(err error) {
+	if l.err == nil {
+		l.err = err
+		close(l.failed)
+	}
+}
+
+// Stats are the log's own counts so far.
+type Stats struct {
+	Rows          int64 // encoded
+	Discarded     int64 // rows given up since the log failed
+	Parts         int64 // closed
+	Stored        int64 // parts that are in the store
+	Bytes         int64 // of closed parts
+	Blocked       int64 // times that an Append waited for its encoder
+	BlockedNs     int64 // how long they waited, ns
+	EncodeNs      int64 // time spent encoding, compressing and writing, ns
+	UploadRetries int64
+	UploadError   string // the last one, "" when there was none
+}
+
+type counts struct {
+	rows, discarded, parts, stored, bytes, blocked, blockedNs, encodeNs, retries atomic.Int64
+}
+
+// Stats returns the counts so far.
+func (l *Log) Stats() Stats {
+	c := &l.counts
+	s := Stats{
+		Rows: c.rows.Load(), Discarded: c.discarded.Load(), Parts: c.parts.Load(), Stored: c.stored.Load(), Bytes: c.bytes.Load(),
+		Blocked: c.blocked.Load(), BlockedNs: c.blockedNs.Load(), EncodeNs: c.encodeNs.Load(), UploadRetries: c.retries.Load(),
+	}
+	if err := l.uploads.lastError(); err != nil {
+		s.UploadError = err.Error()
+	}
+	return s
+}

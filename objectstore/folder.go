@@ -1,0 +1,268 @@
+package objectstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+// Folder is a folder of the file system behind the verbs of Store: an object is
+// a plain file at its key. It never leaves its folder, not through a symbolic
+// link either (os.Root sees to that), and lists no symbolic links.
+//
+// A Put is a temporary file beside the object, then a rename or, if
+// conditional, a link, of which the system lets exactly one succeed. What an
+// interrupted Put leaves behind begins with ".queuebench-put-": no key may, no
+// List shows it, and RemoveAll clears it away.
+type Folder struct {
+	*folderRoot
+	prefix string // "" or ends in a slash
+	bad    error  // why the prefix is refused
+}
+
+// FolderOptions are the choices that a folder offers.
+type FolderOptions struct {
+	// NoSync leaves out the flush to disk (fsync of the file and of its
+	// folder) with which a Put otherwise ends.
+	NoSync bool
+}
+
+// folderRoot is what a Folder shares with its Subs.
+type folderRoot struct {
+	counters
+	dir    string // absolute
+	noSync bool
+
+	mu   sync.Mutex
+	root *os.Root // nil until it is needed and there
+}
+
+// OpenFolder opens a folder, with puts that are flushed to disk. A folder that
+// does not exist is an empty store, made by the first Put.
+func OpenFolder(dir string) (Store, error) {
+	f, err := FolderOptions{}.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// Open opens a folder with these options.
+func (o FolderOptions) Open(dir string) (*Folder, error) {
+	if dir == "" || strings.IndexByte(dir, 0) >= 0 {
+		return nil, &Error{Op: "open", Object: strconv.Quote(dir), Cause: errors.New("not a folder's name")}
+	}
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, &Error{Op: "open", Object: dir, Cause: err}
+	}
+	f := &Folder{folderRoot: &folderRoot{dir: abs, noSync: o.NoSync}}
+	if _, err := f.base(false); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		hint := ""
+		if errors.Is(err, syscall.ENOTDIR) {
+			hint = "name a folder, not a file"
+		}
+		return nil, &Error{Op: "open", Object: abs, Cause: err, Hint: hint}
+	}
+	return f, nil
+}
+
+// base opens the root. A folder that is to be written to is made.
+func (f *folderRoot) base(make bool) (*os.Root, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.root != nil {
+		return f.root, nil
+	}
+	if make {
+		if err := os.MkdirAll(f.dir, 0o755); err != nil {
+			return nil, err
+		}
+	}
+	root, err := os.OpenRoot(f.dir)
+	if err != nil {
+		return nil, err
+	}
+	f.root = root
+	return root, nil
+}
+
+// Sub is the same folder below a further prefix.
+func (f *Folder) Sub(prefix string) Store {
+	sub := &Folder{folderRoot: f.folderRoot, prefix: joinPrefix(f.prefix, prefix), bad: f.bad}
+	if sub.bad == nil && sub.prefix != "" {
+		sub.bad = checkKey(strings.TrimSuffix(sub.prefix, "/"))
+	}
+	return sub
+}
+
+// Address is the absolute path of the folder.
+func (f *Folder) Address() string {
+	return Address{Folder: filepath.Join(f.dir, filepath.FromSlash(f.prefix))}.String()
+}
+
+// Durability says whether a Put was flushed to disk.
+func (f *Folder) Durability() string {
+	if f.noSync {
+		return "A stored object is a file in the operating system's cache: it outlives this process, but not a crash or power loss of the host (no fsync)."
+	}
+	return "A stored object and its name were flushed to the host's disk (fsync) and survive a crash of the host as far as that disk keeps its word."
+}
+
+// Requests counts calls; a folder has no connections.
+func (f *Folder) Requests() Counts { return f.snapshot() }
+
+// path checks a key and turns it into a path below the root.
+func (f *Folder) path(key string) (string, error) {
+	if f.bad != nil {
+		return "", f.bad
+	}
+	if err := checkKey(key); err != nil {
+		return "", err
+	}
+	full := f.prefix + key
+	if len(full) > maxKey {
+		return "", fmt.Errorf("%w: with its prefix it has %d bytes, the limit is %d", errKey, len(full), maxKey)
+	}
+	for element := range strings.SplitSeq(full, "/") {
+		if strings.HasPrefix(element, tempPrefix) {
+			return "", fmt.Errorf("%w: names that begin with %q are reserved", errKey, tempPrefix)
+		}
+		if !filepath.IsLocal(element) {
+			return "", fmt.Errorf("%w: this system cannot have a file named %q", errKey, element)
+		}
+	}
+	return filepath.FromSlash(full), nil
+}
+
+// fail counts and wraps an error of the file system.
+func (f *Folder) fail(op, key string, err error) error {
+	e := &Error{Op: op, Object: f.dir + "/" + f.prefix + key, Cause: err}
+	switch {
+	case errors.Is(err, errKey) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, errFolderKey) && op != "put":
+		e.Kind, e.Cause = ErrNotFound, nil
+	case errors.Is(err, syscall.ENOTDIR) && op != "put":
+		e.Kind, e.Cause = ErrNotFound, nil
+	case errors.Is(err, errFolderKey) || errors.Is(err, syscall.ENOTDIR):
+		e.Hint = "a folder cannot hold an object whose key is also the beginning of another one's: choose another key"
+	case errors.Is(err, fs.ErrPermission):
+		e.Kind = ErrDenied
+		e.Hint = "check owner and permissions of the folder"
+		f.failed.Add(1)
+	case errors.Is(err, syscall.ENOSPC):
+		e.Hint = "the disk is full"
+		f.failed.Add(1)
+	default:
+		f.failed.Add(1)
+	}
+	return e
+}
+
+// errFolderKey says that a key names a folder.
+var errFolderKey = errors.New("there is a folder of this name")
+
+// Open opens an object for reading at any offset; the caller closes it.
+func (f *Folder) Open(ctx context.Context, key string) (*os.File, Info, error) {
+	file, info, err := f.open(ctx, key)
+	if err != nil {
+		return nil, Info{}, f.countGet(key, err)
+	}
+	f.get.Add(1)
+	return file, info, nil
+}
+
+// countGet counts a failed reading: a miss where nothing was there.
+func (f *Folder) countGet(key string, err error) error {
+	err = f.fail("get", key, err)
+	if errors.Is(err, ErrNotFound) {
+		f.miss.Add(1)
+	} else {
+		f.get.Add(1)
+	}
+	return err
+}
+
+func (f *Folder) open(ctx context.Context, key string) (*os.File, Info, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, Info{}, err
+	}
+	name, err := f.path(key)
+	if err != nil {
+		return nil, Info{}, err
+	}
+	root, err := f.base(false)
+	if err != nil {
+		return nil, Info{}, err
+	}
+	// Without O_NONBLOCK a named pipe in the folder would hang the reader.
+	file, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, Info{}, err
+	}
+	stat, err := file.Stat()
+	if err == nil && !stat.Mode().IsRegular() {
+		err = errFolderKey
+	}
+	if err != nil {
+		file.Close()
+		return nil, Info{}, err
+	}
+	return file, infoOf(key, stat), nil
+}
+
+func infoOf(key string, stat fs.FileInfo) Info {
+	// Not a digest of the contents: those would have to be read for it.
+	tag := strconv.FormatInt(stat.ModTime().UnixNano(), 16) + "-" + strconv.FormatInt(stat.Size(), 16)
+	return Info{Key: key, Size: stat.Size(), Modified: stat.ModTime(), ETag: tag}
+}
+
+// Get returns the whole object.
+func (f *Folder) Get(ctx context.Context, key string) ([]byte, Info, error) {
+	file, info, err := f.Open(ctx, key)
+	if err != nil {
+		return nil, Info{}, err
+	}
+	defer file.Close()
+	body := make([]byte, info.Size)
+	if _, err := io.ReadFull(file, body); err != nil {
+		return nil, Info{}, f.fail("get", key, err)
+	}
+	return body, info, nil
+}
+
+// GetRange returns length bytes from offset, fewer only at the end.
+func (f *Folder) GetRange(ctx context.Context, key string, offset, length int64) ([]byte, Info, error) {
+	if offset < 0 || length < 0 {
+		return nil, Info{}, &Error{Op: "get", Object: f.prefix + key, Cause: fmt.Errorf("a range of %d bytes from %d does not exist", length, offset)}
+	}
+	file, info, err := f.Open(ctx, key)
+	if err != nil {
+		return nil, Info{}, err
+	}
+	defer file.Close()
+	body := make([]byte, max(0, min(length, info.Size-offset)))
+	n, err := file.ReadAt(body, offset)
+	if err != nil && !(errors.Is(err, io.EOF) && n == len(body)) {
+		return nil, Info{}, f.fail("get", key, err)
+	}
+	return body, info, nil
+}
+
+// Head tells an object's Info.
+func (f *Folder) Head(ctx context.Context, key string) (Info, error) {
+	f.head.Add(1)
+	file, info, err := f.open(ctx, key)
+	if err != nil {
+		return Info{}, f.fail("head", key, err)
+	}
+	return info, file.Close()
+}

@@ -1,0 +1,258 @@
+package objectstore
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// tempPrefix begins the name of an object that is still being written.
+const tempPrefix = ".queuebench-put-"
+
+// putTries bounds how often a Put starts again because its folder, or its
+// temporary file, was cleared away under it by Deletes or a RemoveAll.
+const putTries = 100
+
+// Put stores a whole object atomically.
+func (f *Folder) Put(ctx context.Context, key string, body []byte, opt PutOptions) error {
+	return f.put(ctx, key, bytes.NewReader(body), int64(len(body)), opt)
+}
+
+// PutFile stores what r holds. It is not conditional.
+func (f *Folder) PutFile(ctx context.Context, key string, r io.ReaderAt, size int64, opt PutOptions) error {
+	if opt.IfAbsent {
+		return &Error{Op: "put", Object: f.prefix + key, Cause: errConditionalFile}
+	}
+	return f.put(ctx, key, io.NewSectionReader(r, 0, size), size, opt)
+}
+
+// errConditionalFile refuses what Store.PutFile does not promise.
+var errConditionalFile = errors.New("a file cannot be put conditionally: use Put")
+
+// PutReader stores exactly size bytes of r, or nothing: an r that ends early,
+// fails, or has more is an error. A Put that has to start again seeks back if r
+// can, and fails otherwise.
+func (f *Folder) PutReader(ctx context.Context, key string, r io.Reader, size int64, opt PutOptions) error {
+	return f.put(ctx, key, r, size, opt)
+}
+
+func (f *Folder) put(ctx context.Context, key string, r io.Reader, size int64, opt PutOptions) error {
+	if opt.IfAbsent {
+		f.putIfAbsent.Add(1)
+	} else {
+		f.counters.put.Add(1)
+	}
+	name, err := f.path(key)
+	if err != nil {
+		return f.fail("put", key, err)
+	}
+	root, err := f.base(true)
+	if err != nil {
+		return f.fail("put", key, err)
+	}
+	for try := range putTries {
+		if err = ctx.Err(); err != nil {
+			break
+		}
+		if try > 0 {
+			seeker, ok := r.(io.Seeker)
+			if !ok {
+				break
+			}
+			if _, err = seeker.Seek(0, io.SeekStart); err != nil {
+				break
+			}
+		}
+		err = f.putOnce(ctx, root, name, r, size, opt.IfAbsent)
+		if !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+	}
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, ErrExists):
+		return &Error{Op: "put", Object: f.dir + "/" + f.prefix + key, Kind: ErrExists}
+	case errors.Is(err, fs.ErrNotExist):
+		return f.fail("put", key, fmt.Errorf("the folder was removed while it was in use: %v", err))
+	}
+	return f.fail("put", key, err)
+}
+
+// putOnce writes a temporary file beside name and gives it that name.
+func (f *Folder) putOnce(ctx context.Context, root *os.Root, name string, r io.Reader, size int64, ifAbsent bool) error {
+	temp := filepath.Join(filepath.Dir(name), tempPrefix+rand.Text())
+	const flags = os.O_WRONLY | os.O_CREATE | os.O_EXCL
+	file, err := root.OpenFile(temp, flags, 0o644)
+	newFolder := errors.Is(err, fs.ErrNotExist)
+	if newFolder {
+		if err = root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			return asFolderKey(root, filepath.Dir(name), err)
+		}
+		file, err = root.OpenFile(temp, flags, 0o644)
+	}
+	if err != nil {
+		return err
+	}
+	// From here on the folder is not empty, so no Delete takes it away.
+	err = copyExactly(ctx, file, r, size)
+	if err == nil && !f.noSync {
+		err = file.Sync()
+	}
+	if closing := file.Close(); err == nil {
+		err = closing
+	}
+	if err == nil {
+		err = publish(root, temp, name, ifAbsent)
+	}
+	if err != nil || ifAbsent {
+		// What cannot be removed is never listed, and RemoveAll tries again.
+		_ = root.Remove(temp)
+	}
+	if err != nil || f.noSync {
+		return err
+	}
+	return syncFolders(root, filepath.Dir(name), newFolder)
+}
+
+// publish gives a finished file its name.
+func publish(root *os.Root, temp, name string, ifAbsent bool) error {
+	if !ifAbsent {
+		return asFolderKey(root, name, root.Rename(temp, name))
+	}
+	err := root.Link(temp, name)
+	if !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	if stat, statErr := root.Lstat(name); statErr == nil && stat.IsDir() {
+		return errFolderKey
+	}
+	return ErrExists
+}
+
+// asFolderKey explains an error that comes of a folder where a file was to be,
+// or the other way round.
+func asFolderKey(root *os.Root, name string, err error) error {
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if errors.Is(err, syscall.EISDIR) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%w (%v)", errFolderKey, err)
+	}
+	if stat, statErr := root.Lstat(name); statErr == nil && stat.IsDir() {
+		return fmt.Errorf("%w (%v)", errFolderKey, err)
+	}
+	return err
+}
+
+// copyExactly copies size bytes, and fails if r has fewer or more.
+func copyExactly(ctx context.Context, w io.Writer, r io.Reader, size int64) error {
+	n, err := io.CopyBuffer(onlyWriter{w}, io.LimitReader(&contextReader{ctx, r}, size), make([]byte, min(max(size, 512), 256<<10)))
+	switch {
+	case err != nil:
+		return err
+	case n < size:
+		return fmt.Errorf("the body ended after %d of %d bytes: %w", n, size, io.ErrUnexpectedEOF)
+	}
+	var one [1]byte
+	switch extra, err := io.ReadFull(r, one[:]); {
+	case extra > 0:
+		return fmt.Errorf("the body is longer than the %d bytes that were announced", size)
+	case errors.Is(err, io.EOF):
+		return nil
+	default:
+		return err
+	}
+}
+
+// onlyWriter hides ReadFrom, which would take over the copying.
+type onlyWriter struct{ io.Writer }
+
+// contextReader ends a long copy when its context ends.
+type contextReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (c *contextReader) Read(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.r.Read(p)
+}
+
+// syncFolders flushes the folder that got a new name, and those above it if it
+// is new itself.
+func syncFolders(root *os.Root, dir string, all bool) error {
+	for {
+		d, err := root.Open(dir)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // the object was deleted already, and its folder with it
+		}
+		if err != nil {
+			return err
+		}
+		err = d.Sync()
+		if closing := d.Close(); err == nil {
+			err = closing
+		}
+		if err != nil || !all || dir == "." {
+			return err
+		}
+		dir = filepath.Dir(dir)
+	}
+}
+
+// Delete removes an object, and the folders that it leaves empty.
+func (f *Folder) Delete(ctx context.Context, key string) error {
+	f.del.Add(1)
+	name, err := f.path(strings.TrimSuffix(key, "/"))
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return f.fail("delete", key, err)
+	}
+	root, err := f.base(false)
+	if err == nil && !strings.HasSuffix(key, "/") {
+		err = unlink(root, name, false)
+	}
+	if err = f.noFile(root, name, err); err != nil {
+		return f.fail("delete", key, err)
+	}
+	removeEmptyParents(root, filepath.Dir(name))
+	return nil
+}
+
+// noFile drops an error that only says that there is no such object.
+func (f *Folder) noFile(root *os.Root, name string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return nil
+	}
+	if err != nil && root != nil {
+		if stat, statErr := root.Lstat(name); statErr == nil && stat.IsDir() {
+			return nil // a folder is no object; some systems call this EPERM
+		}
+	}
+	return err
+}
+
+// removeEmptyParents removes dir and the folders above it while they are
+// empty. The system refuses to remove one that is not, so a Put that is under
+// way in it is safe; one that was about to begin makes it again.
+func removeEmptyParents(root *os.Root, dir string) {
+	for root != nil && dir != "." && dir != string(filepath.Separator) {
+		if unlink(root, dir, true) != nil {
+			return
+		}
+		dir = filepath.Dir(dir)
+	}
+}

@@ -1,0 +1,105 @@
+package objectstore
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+)
+
+// startTimeout bounds each question that is asked before anything starts.
+const startTimeout = 10 * time.Second
+
+// CheckBucket asks whether the store is there and may be listed, with one LIST.
+// It tells apart a missing bucket (ErrNoBucket), wrong credentials (ErrDenied)
+// and a server that cannot be reached, the last within 10 s.
+func CheckBucket(ctx context.Context, s Store) error {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	err := s.List(ctx, ListOptions{Limit: 1}, func(Info) error { return nil })
+	return inTime(ctx, s, err)
+}
+
+// inTime explains the end of the time that a check has.
+func inTime(ctx context.Context, s Store, err error) error {
+	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) && errors.Is(err, context.DeadlineExceeded) {
+		return &Error{Op: "open", Object: s.Address(), Cause: err, Hint: fmt.Sprintf("there was no answer within %v: check endpoint and network", startTimeout)}
+	}
+	return err
+}
+
+// Probe asks whether a queue may live on the store: the bucket is there, a
+// missing object is answered 404, and of two conditional PUTs of one new key
+// the second is refused and changes nothing. It writes below key, an object
+// that it removes again, and needs up to seven requests.
+func Probe(ctx context.Context, s Store, key string) error {
+	if err := CheckBucket(ctx, s); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 3*startTimeout)
+	defer cancel()
+	key += "." + rand.Text()
+	if err := probeMiss(ctx, s, key); err != nil {
+		return inTime(ctx, s, err)
+	}
+	err := probeConditional(ctx, s, key)
+	// Also after an error, and when ctx has ended meanwhile.
+	clean, cancelClean := context.WithTimeout(context.WithoutCancel(ctx), startTimeout)
+	defer cancelClean()
+	return inTime(ctx, s, errors.Join(err, s.Delete(clean, key)))
+}
+
+// probeMiss expects that nothing is found where nothing is.
+func probeMiss(ctx context.Context, s Store, key string) error {
+	_, _, err := s.Get(ctx, key)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return nil
+	case errors.Is(err, ErrDenied):
+		return &Error{Op: "probe", Object: s.Address(), Cause: err, Hint: "a missing object must be answered 404, not 403: grant these credentials s3:ListBucket on the bucket"}
+	case err != nil:
+		return err
+	}
+	return &Error{Op: "probe", Object: s.Address(), Cause: errors.New("the store returned an object that does not exist"), Hint: "it is no S3 store, or something stands in between"}
+}
+
+// probeConditional expects that the first of two PUTs wins.
+func probeConditional(ctx context.Context, s Store, key string) error {
+	unfit := func(what string, cause error) error {
+		return &Error{Op: "probe", Object: s.Address(), Cause: errors.Join(errors.New(what), cause),
+			Hint: "commits could overwrite each other: a store without conditional PUT (If-None-Match) cannot be used, choose another one"}
+	}
+	first, second := []byte("first "+rand.Text()), []byte("second "+rand.Text())
+	if err := s.Put(ctx, key, first, PutOptions{IfAbsent: true}); err != nil {
+		if errors.Is(err, ErrDenied) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ErrThrottled) {
+			return err
+		}
+		return unfit("it did not take a conditional PUT of a new object", err)
+	}
+	switch err := s.Put(ctx, key, second, PutOptions{IfAbsent: true}); {
+	case err == nil:
+		return unfit("it took a second conditional PUT of one object", nil)
+	case !errors.Is(err, ErrExists):
+		return unfit("it did not answer 412 to a second conditional PUT of one object", err)
+	}
+	body, _, err := s.Get(ctx, key)
+	switch {
+	case err != nil:
+		return err
+	case !bytes.Equal(body, first):
+		return unfit("it refused a second conditional PUT of one object and yet changed it", nil)
+	}
+	return nil
+}
+
+// Close ends the idle connections of a store that has some. A store can be
+// used on after it.
+func Close(s Store) error {
+	if c, ok := s.(io.Closer); ok {
+		return c.Close()
+	}
+	return nil
+}

@@ -1,0 +1,195 @@
+package objectstore
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/minio/minio-go/v7"
+)
+
+const (
+	// dialTimeout bounds the wait for a connection and its TLS handshake.
+	dialTimeout = 10 * time.Second
+	// idleConns is how many connections are kept for reuse: at least as many
+	// as there are requests in flight, or each one more pays for a new one.
+	idleConns = 256
+)
+
+// newTransport makes the connections of one store, counted while they are open.
+func newTransport(opt Options, counts *counters) (*http.Transport, error) {
+	dialer := &net.Dialer{Timeout: dialTimeout, KeepAlive: 15 * time.Second}
+	t := &http.Transport{
+		Proxy: http.ProxyFromEnvironment,
+		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+			c, err := dialer.DialContext(ctx, network, addr)
+			if err != nil {
+				return nil, err
+			}
+			counts.open.Add(1)
+			return &countedConn{Conn: c, open: &counts.open}, nil
+		},
+		MaxIdleConns:        idleConns,
+		MaxIdleConnsPerHost: idleConns,
+		IdleConnTimeout:     90 * time.Second,
+		TLSHandshakeTimeout: dialTimeout,
+		// An object is handed out as it is stored, also when its content
+		// encoding is gzip.
+		DisableCompression: true,
+		TLSClientConfig:    &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: opt.Insecure},
+	}
+	if opt.CAFile == "" {
+		return t, nil
+	}
+	pem, err := os.ReadFile(opt.CAFile)
+	if err != nil {
+		return nil, fmt.Errorf("the file of certificate authorities: %w", err)
+	}
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		pool = x509.NewCertPool()
+	}
+	if !pool.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("%s holds no certificate in PEM form", opt.CAFile)
+	}
+	t.TLSClientConfig.RootCAs = pool
+	return t, nil
+}
+
+// countedConn takes itself off the count once, when it is closed.
+type countedConn struct {
+	net.Conn
+	once sync.Once
+	open *atomic.Int64
+}
+
+func (c *countedConn) Close() error {
+	c.once.Do(func() { c.open.Add(-1) })
+	return c.Conn.Close()
+}
+
+// attempt is one request of the store, carried in its context.
+//
+// minio-go sleeps up to 200 ms after a failed try even if it is not to try
+// again, and keeps the text of some errors only. The transport therefore notes
+// what truly happened and ends the attempt's context, which ends that sleep.
+type attempt struct {
+	cancel   context.CancelFunc
+	requests int // a listing makes several
+	err      error
+}
+
+type attemptKey struct{}
+
+func withAttempt(ctx context.Context) (context.Context, *attempt) {
+	a := &attempt{}
+	ctx, a.cancel = context.WithCancel(ctx)
+	return context.WithValue(ctx, attemptKey{}, a), a
+}
+
+// countingTransport counts requests by kind and answers by their outcome.
+type countingTransport struct {
+	next   http.RoundTripper
+	counts *counters
+}
+
+func (t *countingTransport) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := t.next.RoundTrip(req)
+	status := 0
+	if err == nil {
+		status = resp.StatusCode
+	}
+	t.count(req, status)
+	a, _ := req.Context().Value(attemptKey{}).(*attempt)
+	if a != nil {
+		a.requests++
+	}
+	switch {
+	case err != nil:
+		if a != nil {
+			a.err = err
+			a.cancel()
+		}
+	case failedStatus(status):
+		if a != nil {
+			a.err = readFailure(resp)
+			a.cancel()
+		}
+	default:
+		resp.Body = &countedBody{ReadCloser: resp.Body, failed: &t.counts.failed}
+	}
+	return resp, err
+}
+
+// failedStatus says whether the store failed, rather than refused.
+func failedStatus(status int) bool {
+	return status >= 500 || status == http.StatusTooManyRequests || status == http.StatusRequestTimeout || status == 499
+}
+
+func (t *countingTransport) count(req *http.Request, status int) {
+	c := t.counts
+	if status == 0 || failedStatus(status) {
+		c.failed.Add(1)
+	}
+	query := req.URL.Query()
+	switch {
+	case req.Method == http.MethodPut && req.Header.Get("If-None-Match") != "":
+		c.putIfAbsent.Add(1)
+	case req.Method == http.MethodPut, req.Method == http.MethodPost:
+		c.put.Add(1)
+	case req.Method == http.MethodHead:
+		c.head.Add(1)
+	case req.Method == http.MethodDelete:
+		c.del.Add(1)
+	case query.Has("list-type"):
+		c.list.Add(1)
+	case status == http.StatusNotFound:
+		c.miss.Add(1)
+	default:
+		c.get.Add(1)
+	}
+}
+
+// countedBody counts an answer that breaks off as failed.
+type countedBody struct {
+	io.ReadCloser
+	failed *atomic.Int64
+	done   bool
+}
+
+func (b *countedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) && !b.done {
+		b.done = true
+		b.failed.Add(1)
+	}
+	return n, err
+}
+
+// readFailure turns the answer of a failing store into an error, and leaves
+// its body to be read again.
+func readFailure(resp *http.Response) error {
+	body, err := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
+	resp.Body.Close()
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	failure := minio.ErrorResponse{}
+	if err != nil || xml.Unmarshal(body, &failure) != nil {
+		failure = minio.ErrorResponse{}
+	}
+	failure.StatusCode = resp.StatusCode
+	if failure.Message == "" {
+		failure.Message = resp.Status
+	}
+	return failure
+}

@@ -1,0 +1,29 @@
+//go:build unix
+
+package objectstore
+
+import (
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// unlink removes a file, or an empty folder, and never the one for the other:
+// os.Root.Remove takes either, and what is a folder now may be a new object in
+// the next moment.
+func unlink(root *os.Root, name string, folder bool) error {
+	parent, err := root.Open(filepath.Dir(name))
+	if err != nil {
+		return err
+	}
+	defer parent.Close()
+	flags := 0
+	if folder {
+		flags = unix.AT_REMOVEDIR
+	}
+	if err := unix.Unlinkat(int(parent.Fd()), filepath.Base(name), flags); err != nil {
+		return &os.PathError{Op: "unlinkat", Path: name, Err: err}
+	}
+	return nil
+}

@@ -114,3 +114,11 @@ func prepare(commands []*cli.Command, usageError cli.OnUsageErrorFunc) {
 func oneLine(err error) string {
 	return strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
 }
+
+// Print writes a result and reports a writer that failed, such as a closed pipe.
+func Print(w io.Writer, format string, a ...any) error {
+	if _, err := fmt.Fprintf(w, format, a...); err != nil {
+		return fmt.Errorf("writing the result: %w", err)
+	}
+	return nil
+}

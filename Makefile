@@ -1,0 +1,68 @@
+# demo and test set up all that they need but Go, Node and a C compiler.
+.DEFAULT_GOAL := build
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+
+GO ?= go
+TOOLS := $(CURDIR)/.tools
+VERSITYGW_VERSION := v1.8.0
+STATICCHECK_VERSION := v0.8.2
+export VERSITYGW := $(TOOLS)/versitygw-$(VERSITYGW_VERSION)
+STATICCHECK := $(TOOLS)/staticcheck-$(STATICCHECK_VERSION)
+WASM_EXEC = $(shell $(GO) env GOROOT)/lib/wasm/go_js_wasm_exec
+# What runs in WebAssembly too, with the same golden files.
+WASM_ROOMS := ./stats/... ./rawlog ./analysis/... ./figure/... ./report/...
+NESTED := wasm interop/browser
+
+.PHONY: build page bench analyze demo test test-interop lint test-unit test-wasm test-browser tools clean fuzz
+
+build: bench analyze
+
+bench:
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w" -o bin/bench ./cmd/bench
+
+analyze: page
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w" -o bin/analyze ./cmd/analyze
+
+page:
+	site/build.sh
+
+demo: build
+	scripts/demo.sh
+
+test: tools page lint test-unit test-wasm test-browser
+
+lint: tools
+	@unformatted=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); \
+	if [ -n "$$unformatted" ]; then echo "gofmt would change: $$unformatted"; exit 1; fi
+	$(GO) vet ./...
+	$(STATICCHECK) ./...
+	for dir in $(NESTED); do (cd $$dir && $(GO) mod verify >/dev/null); done
+	cd wasm && GOOS=js GOARCH=wasm $(GO) vet -tags minimal ./... && GOOS=js GOARCH=wasm $(STATICCHECK) -tags minimal ./...
+	cd interop/browser && $(GO) vet ./... && $(STATICCHECK) ./...
+
+test-unit: tools page
+	$(GO) test -race -timeout 15m ./...
+
+test-wasm:
+	GOOS=js GOARCH=wasm $(GO) test -tags minimal -exec "$(WASM_EXEC)" $(WASM_ROOMS)
+
+test-browser: page
+	scripts/need-chromium.sh
+	cd interop/browser && $(GO) test ./...
+
+test-interop:
+	scripts/test-interop.sh
+
+tools: $(VERSITYGW) $(STATICCHECK)
+
+$(VERSITYGW):
+	GOBIN=$(TOOLS) $(GO) install github.com/versity/versitygw/cmd/versitygw@$(VERSITYGW_VERSION)
+	mv $(TOOLS)/versitygw $@
+
+$(STATICCHECK):
+	GOBIN=$(TOOLS) $(GO) install honnef.co/go/tools/cmd/staticcheck@$(STATICCHECK_VERSION)
+	mv $(TOOLS)/staticcheck $@
+
+clean:
+	rm -rf bin demo .tools site/built/analyze.wasm* site/built/wasm_exec.js

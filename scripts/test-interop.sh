@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# Tests against programs that need Python: it is set up in .tools, from PyPI.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+venv=$PWD/.tools/venv
+requirements=interop/deltatable/requirements.txt
+if ! cmp -s "$requirements" "$venv/requirements.txt"; then
+  if ! command -v python3 >/dev/null; then
+    echo "The tests against delta-rs and DuckDB need Python 3.10 or later: install python3 (Debian: apt-get install python3-venv)." >&2
+    exit 1
+  fi
+  rm -rf "$venv"
+  python3 -m venv "$venv"
+  "$venv/bin/pip" install -q -r "$requirements"
+  cp "$requirements" "$venv/requirements.txt"
+fi
+PYTHON=$venv/bin/python go test -count=1 -tags interop ./interop/deltatable/...

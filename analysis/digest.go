@@ -32,6 +32,10 @@ type StepDigest struct {
 	Complete bool
 	Failure  string
 
+	// NoEndToEnd says why received and intended times could not be subtracted:
+	// clocks of two hosts with no offset between them. Empty where they could.
+	NoEndToEnd string
+
 	StartNs  int64         // the schedule's start, ns since the epoch
 	Duration time.Duration // of the schedule
 	Interval time.Duration // of the regular grid
@@ -69,12 +73,18 @@ type Interval struct {
 	Scheduled int64
 	// Unknown messages: beyond the watermark of a log that is incomplete.
 	Unknown int64
+	// OwnLag is the part of the send lag that is the runner's own: how long a
+	// message was due and the client free to take it.
+	OwnLag stats.Compact
 	// Blocked is the sum of the time that the client made the sender wait.
 	Blocked time.Duration
 }
 
 // Accounting counts the messages of a step, after method.md. Received, lost,
 // duplicates and the like are summed over groups.
+//
+//	scheduled = attempted + overrun + unknown
+//	attempted = acked + failed + unconfirmed
 type Accounting struct {
 	Scheduled       int64 `json:"scheduled"`
 	Attempted       int64 `json:"attempted"`

@@ -34,11 +34,13 @@ type StepSummary struct {
 	Findings   []Finding                 `json:"findings"`
 }
 
-// Throughput is of the first deliveries per second after the cut.
+// Throughput is of the first deliveries in the whole seconds after the cut,
+// all consumer groups together.
 type Throughput struct {
 	ReceivedPerS float64 `json:"received_per_s"`
 	SD           float64 `json:"sd"`
-	CoV          float64 `json:"cov"` // sd / mean
+	CoV          float64 `json:"cov"`     // sd / mean
+	Seconds      int     `json:"seconds"` // so many; 0: the mean of the whole step
 }
 
 // LatencySummary is one latency after the cut. With N = 0 the rest means
@@ -100,5 +102,5 @@ type Point struct {
 	// Ns is one value for each of Series.Percentiles; −1 where the rank falls
 	// on a message that never came.
 	Ns           []int64
-	MinNs, MaxNs int64
+	MinNs, MaxNs int64 // of the messages that came
 }

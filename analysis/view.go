@@ -1,6 +1,17 @@
 package analysis
 
-import "time"
+import (
+	"fmt"
+	"maps"
+	"math"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"queuebench/stats"
+)
 
 // View is what to look at: the same type is the command line's flags, the
 // page's address and the WASM module's argument.
@@ -41,3 +52,184 @@ func (k Kind) String() string { return kindNames[k] }
 
 // Title is the kind's name for people.
 func (k Kind) Title() string { return kindTitles[k] }
+
+// ParseKind returns the latency of a name, as String has it; dashes are taken
+// for underscores.
+func ParseKind(name string) (Kind, error) {
+	for k, n := range kindNames {
+		if strings.ReplaceAll(name, "-", "_") == n {
+			return Kind(k), nil
+		}
+	}
+	return 0, fmt.Errorf("no latency is called %q: there are %s", name, strings.Join(kindNames[:], ", "))
+}
+
+// maxPercentiles bounds what a page or a table is asked to show.
+const maxPercentiles = 50
+
+// ParsePercentiles reads percentiles in percent with commas between them,
+// each in (0,100), and returns them ascending and each once.
+func ParsePercentiles(text string) ([]float64, error) {
+	var out []float64
+	for field := range strings.SplitSeq(text, ",") {
+		p, err := strconv.ParseFloat(strings.TrimSpace(field), 64)
+		if err != nil {
+			return nil, fmt.Errorf("percentile %q is not a number: write for instance 50,99,99.9", field)
+		}
+		if !(p > 0 && p < 100) {
+			return nil, fmt.Errorf("percentile %s is not between 0 and 100: the minimum and the maximum are always shown", strings.TrimSpace(field))
+		}
+		// Finer ones exceed what a rank can be computed for exactly.
+		if q := stats.FromPercent(p); math.Abs(q*1e12-math.Round(q*1e12)) > 1e-3 || q <= 0 {
+			return nil, fmt.Errorf("percentile %s has more than 10 decimals", strings.TrimSpace(field))
+		}
+		out = append(out, p)
+	}
+	slices.Sort(out)
+	out = slices.Compact(out)
+	if len(out) > maxPercentiles {
+		return nil, fmt.Errorf("%d percentiles: at most %d can be shown", len(out), maxPercentiles)
+	}
+	return out, nil
+}
+
+// FormatPercent is a percentile's text, the key in JSON: "50", "99.9".
+func FormatPercent(p float64) string { return strconv.FormatFloat(p, 'f', -1, 64) }
+
+func formatPercentiles(ps []float64) string {
+	texts := make([]string, len(ps))
+	for i, p := range ps {
+		texts[i] = FormatPercent(p)
+	}
+	return strings.Join(texts, ",")
+}
+
+// percentiles are those of v, or the default ones.
+func (v View) percentiles() []float64 {
+	if len(v.Percentiles) == 0 {
+		return DefaultPercentiles
+	}
+	return v.Percentiles
+}
+
+// The keys of a fragment, which are the flags of the command line.
+const (
+	keyWarmup      = "warmup"
+	keyPercentiles = "percentiles"
+	keyLatency     = "latency"
+	keyScale       = "scale"
+)
+
+// foreignKeys belong to the page, not to the view: what is looked at, not how.
+var foreignKeys = []string{"log", "run", "step", "repeat"}
+
+// Fragment is v as the fragment of an address, without "#":
+// warmup=3s&percentiles=50,99&latency=publish&scale=log. What has its default
+// is left out.
+func (v View) Fragment() string {
+	var out []string
+	if v.Warmup != nil {
+		out = append(out, keyWarmup+"="+strings.ReplaceAll(v.Warmup.String(), "µ", "u"))
+	}
+	if len(v.Percentiles) > 0 {
+		out = append(out, keyPercentiles+"="+formatPercentiles(v.Percentiles))
+	}
+	if v.Kind != EndToEnd {
+		out = append(out, keyLatency+"="+v.Kind.String())
+	}
+	if v.LogScale {
+		out = append(out, keyScale+"=log")
+	}
+	return strings.Join(out, "&")
+}
+
+// ParseFragment reads what Fragment writes, with or without "#" and with the
+// keys in any order. The page's own keys (log, run, step, repeat) are passed
+// over; any other is an error that names it.
+func ParseFragment(text string) (View, error) {
+	values, err := url.ParseQuery(strings.TrimPrefix(text, "#"))
+	if err != nil {
+		return View{}, fmt.Errorf("the address's fragment: %w", err)
+	}
+	var v View
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		if slices.Contains(foreignKeys, key) {
+			continue
+		}
+		if len(values[key]) != 1 {
+			return View{}, fmt.Errorf("%s is given %d times", key, len(values[key]))
+		}
+		value := values[key][0]
+		switch key {
+		case keyWarmup:
+			w, err := ParseWarmup(value)
+			if err != nil {
+				return View{}, err
+			}
+			v.Warmup = w
+		case keyPercentiles:
+			if v.Percentiles, err = ParsePercentiles(value); err != nil {
+				return View{}, err
+			}
+		case keyLatency:
+			if v.Kind, err = ParseKind(value); err != nil {
+				return View{}, err
+			}
+		case keyScale:
+			switch value {
+			case "log":
+				v.LogScale = true
+			case "linear":
+			default:
+				return View{}, fmt.Errorf("scale %q: there are linear and log", value)
+			}
+		default:
+			return View{}, fmt.Errorf("unknown key %q: there are %s, %s, %s, %s", key, keyWarmup, keyPercentiles, keyLatency, keyScale)
+		}
+	}
+	return v, nil
+}
+
+// ParseWarmup reads a warm-up: a duration with its unit, 0s for none, auto (or
+// nothing) for the default rule, which is nil.
+func ParseWarmup(text string) (*time.Duration, error) {
+	if text == "" || text == "auto" {
+		return nil, nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		return nil, fmt.Errorf("warm-up %q is not a duration: write for instance 30s, 1m30s or 0s", text)
+	}
+	if d < 0 {
+		return nil, fmt.Errorf("warm-up %s is negative: write 0s to cut nothing", text)
+	}
+	return &d, nil
+}
+
+// The default rule for the warm-up.
+const (
+	longStep      = 2 * time.Minute
+	longWarmup    = 30 * time.Second
+	shortFraction = 10
+)
+
+// DefaultWarmup is what is cut from a step when no warm-up is named: 30 s for
+// steps of two minutes and more, a tenth of the step below that.
+func DefaultWarmup(step time.Duration) time.Duration {
+	if step >= longStep {
+		return longWarmup
+	}
+	return step / shortFraction
+}
+
+// warmup is what v asks to cut from a step, and by which rule.
+func (v View) warmup(step time.Duration) (time.Duration, string) {
+	switch {
+	case v.Warmup != nil:
+		return *v.Warmup, "as asked"
+	case step >= longStep:
+		return longWarmup, "default: 30 s of a step of two minutes or more"
+	default:
+		return DefaultWarmup(step), "default: a tenth of the step"
+	}
+}

@@ -1,0 +1,320 @@
+package analysis
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"queuebench/stats"
+	"queuebench/stats/hdrlog"
+)
+
+// WriteDigest writes d in the form that DigestSchema describes. Nothing is
+// lost: ReadDigest returns an equal value.
+func WriteDigest(w io.Writer, d *Digest) error {
+	buf := bufio.NewWriterSize(w, 64<<10)
+	log := hdrlog.NewWriter(buf)
+	if err := writeDigest(log, d); err != nil {
+		return fmt.Errorf("writing the digest of run %s: %w", d.Manifest.Run, err)
+	}
+	if err := buf.Flush(); err != nil {
+		return fmt.Errorf("writing the digest of run %s: %w", d.Manifest.Run, err)
+	}
+	return nil
+}
+
+func writeDigest(log *hdrlog.Writer, d *Digest) error {
+	// Times in the lines are relative to the earliest start, in whole
+	// milliseconds, as the format has them.
+	base := d.Manifest.StartedNs
+	for i := range d.Steps {
+		if base <= 0 || d.Steps[i].StartNs < base {
+			base = max(0, d.Steps[i].StartNs)
+		}
+	}
+	base = max(0, base) / 1e6 * 1e6
+	if err := log.Header(base); err != nil {
+		return err
+	}
+	if err := comment(log, "manifest", withoutParts(d.Manifest)); err != nil {
+		return err
+	}
+	lines := 0
+	for i := range d.Steps {
+		s := &d.Steps[i]
+		r, err := newStepRecord(s)
+		if err != nil {
+			return fmt.Errorf("step %d, repeat %d: %w", s.Step, s.Repeat, err)
+		}
+		if err := comment(log, "step", r); err != nil {
+			return err
+		}
+		var tags [numSeries]string
+		for k := range tags {
+			tags[k] = s.tag(k)
+		}
+		for j := range s.Intervals {
+			iv := &s.Intervals[j]
+			l := hdrlog.Line{StartNs: max(0, s.StartNs-base) + int64(iv.Start), LengthNs: int64(iv.End - iv.Start)}
+			for k := range numSeries {
+				if k == ownSeries && r.Intervals.OwnIsLag[j] {
+					continue
+				}
+				neg, pos := splitSigns(iv.series(k).Buckets)
+				if len(neg) > 0 {
+					l.Tag, l.Buckets = tags[k]+tagNegative, neg
+					if err := log.Histogram(l); err != nil {
+						return err
+					}
+					lines++
+				}
+				if len(pos) > 0 {
+					l.Tag, l.Buckets = tags[k], pos
+					if err := log.Histogram(l); err != nil {
+						return err
+					}
+					lines++
+				}
+			}
+		}
+	}
+	return comment(log, "end", digestEnd{Steps: len(d.Steps), Lines: lines})
+}
+
+func comment(log *hdrlog.Writer, word string, v any) error {
+	text, err := marshalComment(word, v)
+	if err != nil {
+		return err
+	}
+	return log.Comment(text)
+}
+
+// splitSigns returns the magnitudes of the negative buckets, ascending, and the
+// other buckets.
+func splitSigns(b []stats.Bucket) (neg, pos []stats.Bucket) {
+	i, _ := slices.BinarySearchFunc(b, 0, func(b stats.Bucket, _ int) int {
+		if b.Index < 0 {
+			return -1
+		}
+		return 1
+	})
+	for j := i - 1; j >= 0; j-- {
+		neg = append(neg, stats.Bucket{Index: -1 - b[j].Index, Count: b[j].Count})
+	}
+	return neg, b[i:]
+}
+
+// maxDigestBuckets bounds the memory of a digest that was read: 512 MB, some
+// seven times what ten rates of 300 intervals need.
+const maxDigestBuckets = 1 << 25
+
+// ReadDigest reads what WriteDigest writes, also gzipped. The error is
+// ErrNotDigest for anything else, and says where a digest is damaged or cut
+// short.
+func ReadDigest(r io.Reader) (*Digest, error) {
+	br := bufio.NewReaderSize(r, 64<<10)
+	if magic, _ := br.Peek(2); len(magic) == 2 && magic[0] == 0x1f && magic[1] == 0x8b {
+		z, err := gzip.NewReader(br)
+		if err != nil {
+			return nil, fmt.Errorf("reading a digest: %w", err)
+		}
+		defer z.Close()
+		br = bufio.NewReaderSize(z, 64<<10)
+	}
+	p := digestParser{log: hdrlog.NewReader(br)}
+	for !p.ended {
+		if err := p.next(); err != nil {
+			if errors.Is(err, io.ErrUnexpectedEOF) || err == io.EOF {
+				err = p.cutShort()
+			}
+			return nil, fmt.Errorf("reading a digest: %w", err)
+		}
+	}
+	return &p.d, nil
+}
+
+type digestParser struct {
+	log     *hdrlog.Reader
+	d       Digest
+	started bool
+	ended   bool
+	lines   int
+	buckets int
+	// The lines that the current step still owes.
+	step *StepDigest
+	own  []bool
+	at   int // interval
+	k    int // series
+	sign int // 0: its negative line comes next, 1: the other one
+}
+
+func (p *digestParser) cutShort() error {
+	if !p.started {
+		return fmt.Errorf("%w: it has no manifest line", ErrNotDigest)
+	}
+	return fmt.Errorf("it ends after line %d, before its end mark: it was cut short", p.log.LineNumber()-1)
+}
+
+func (p *digestParser) next() error {
+	text, line, err := p.log.Next()
+	if err != nil {
+		if !p.started && err != io.EOF {
+			return fmt.Errorf("%w: %v", ErrNotDigest, err)
+		}
+		return err
+	}
+	if line == nil {
+		if err := p.comment(text); err != nil {
+			return fmt.Errorf("line %d: %w", p.log.LineNumber(), err)
+		}
+		return nil
+	}
+	if !p.started {
+		return fmt.Errorf("%w: a histogram log without a manifest line", ErrNotDigest)
+	}
+	if err := p.histogram(line); err != nil {
+		return fmt.Errorf("line %d: %w", p.log.LineNumber(), err)
+	}
+	return nil
+}
+
+func (p *digestParser) comment(text []byte) error {
+	rest, ok := bytes.CutPrefix(text, []byte("["+digestPrefix))
+	if !ok {
+		return nil
+	}
+	version, rest, _ := bytes.Cut(rest, []byte(" "))
+	if string(version) != strings.TrimPrefix(DigestSchema, digestPrefix) {
+		return fmt.Errorf("a digest of version %q, this program reads version 1: use a newer analyze", version)
+	}
+	word, body, _ := bytes.Cut(rest, []byte(" "))
+	body, ok = bytes.CutSuffix(body, []byte("]"))
+	if !ok {
+		return fmt.Errorf("the %s line is cut short", word)
+	}
+	if !p.started && string(word) != "manifest" {
+		return fmt.Errorf("%w: the first line is %q, not the manifest", ErrNotDigest, word)
+	}
+	switch string(word) {
+	case "manifest":
+		if p.started {
+			return errors.New("a second manifest")
+		}
+		p.started = true
+		if err := json.Unmarshal(body, &p.d.Manifest); err != nil {
+			return fmt.Errorf("manifest: %w", err)
+		}
+		return nil
+	case "step":
+		if err := p.finishStep(); err != nil {
+			return err
+		}
+		var r stepRecord
+		if err := json.Unmarshal(body, &r); err != nil {
+			return fmt.Errorf("step: %w", err)
+		}
+		s, err := r.stepDigest()
+		if err != nil {
+			return fmt.Errorf("step %d, repeat %d: %w", r.Step, r.Repeat, err)
+		}
+		p.d.Steps = append(p.d.Steps, *s)
+		p.step, p.own = &p.d.Steps[len(p.d.Steps)-1], r.Intervals.OwnIsLag
+		p.at, p.k, p.sign = 0, 0, 0
+		return nil
+	case "end":
+		if err := p.finishStep(); err != nil {
+			return err
+		}
+		var e digestEnd
+		if err := json.Unmarshal(body, &e); err != nil {
+			return fmt.Errorf("end: %w", err)
+		}
+		if e.Steps != len(p.d.Steps) || e.Lines != p.lines {
+			return fmt.Errorf("%d steps and %d histograms where %d and %d are announced", len(p.d.Steps), p.lines, e.Steps, e.Lines)
+		}
+		p.ended = true
+		return nil
+	}
+	return fmt.Errorf("unknown word %q", word)
+}
+
+// due moves on to the histogram whose line comes next and returns it, nil when
+// the step owes none.
+func (p *digestParser) due() *stats.Compact {
+	for p.step != nil && p.at < len(p.step.Intervals) {
+		h := p.step.Intervals[p.at].series(p.k)
+		if h.N > 0 {
+			if p.sign == 0 && h.Min < 0 {
+				return h
+			}
+			p.sign = 1
+			if h.Max >= 0 && (len(h.Buckets) == 0 || h.Buckets[len(h.Buckets)-1].Index < 0) {
+				return h
+			}
+		}
+		p.sign = 0
+		if p.k++; p.k == numSeries {
+			p.at, p.k = p.at+1, 0
+		}
+	}
+	return nil
+}
+
+func (p *digestParser) histogram(l *hdrlog.Line) error {
+	h := p.due()
+	if h == nil {
+		return fmt.Errorf("a histogram %q that the step did not announce", l.Tag)
+	}
+	tag := p.step.tag(p.k)
+	if p.sign == 0 {
+		tag += tagNegative
+	}
+	if l.Tag != tag {
+		return fmt.Errorf("the histogram %q where %q is due", l.Tag, tag)
+	}
+	if p.buckets += len(l.Buckets); p.buckets > maxDigestBuckets {
+		return fmt.Errorf("more than %d buckets in one digest", maxDigestBuckets)
+	}
+	if len(l.Buckets) == 0 {
+		return fmt.Errorf("%q is empty", l.Tag)
+	}
+	if p.sign == 0 {
+		for i := len(l.Buckets) - 1; i >= 0; i-- {
+			h.Buckets = append(h.Buckets, stats.Bucket{Index: -1 - l.Buckets[i].Index, Count: l.Buckets[i].Count})
+		}
+		p.sign = 1
+	} else {
+		h.Buckets = append(h.Buckets, l.Buckets...)
+	}
+	p.lines++
+	return nil
+}
+
+// finishStep checks that the step before has all of its histograms.
+func (p *digestParser) finishStep() error {
+	if p.step == nil {
+		return nil
+	}
+	if p.due() != nil {
+		return fmt.Errorf("the histogram %q is missing", p.step.tag(p.k))
+	}
+	for i := range p.step.Intervals {
+		iv := &p.step.Intervals[i]
+		for k := range numSeries {
+			if err := iv.series(k).Check(); err != nil {
+				return fmt.Errorf("%s of interval %d: %w", seriesName(k), i, err)
+			}
+		}
+		if p.own != nil && p.own[i] {
+			iv.OwnLag = iv.Latency[SendLag]
+		}
+	}
+	p.step = nil
+	return nil
+}

@@ -1,0 +1,58 @@
+package analysis
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// judge adds what the numbers of a step mean to its summary. Each rule stands
+// in a function that gives at most one finding; docs/tuning.md has a section
+// for each ID.
+func (c *cut) judge() {
+	for _, rule := range stepRules {
+		if f := rule(c); f != nil {
+			c.summary.Findings = append(c.summary.Findings, *f)
+		}
+	}
+	sortFindings(c.summary.Findings)
+}
+
+var stepRules = []func(*cut) *Finding{
+	stepFailed, stepIncomplete, nothingAcknowledged, noData,
+	accountingBreach, clocksNotComparable,
+	messagesLost, duplicates, outOfOrder, failedMessages, unconfirmedMessages, receivedUnacknowledged,
+	overrun, foreignMessages, rejectedRows,
+	warmupTooLong, warmupMoved,
+	draining, notKeepingUp, tooShortForGrowth, runnerLimited, clockSkew, tooFewSamples,
+	commitBound, commitsSlow, stalls,
+}
+
+// has tells whether a finding of that ID was made before.
+func (c *cut) has(id string) bool {
+	return slices.ContainsFunc(c.summary.Findings, func(f Finding) bool { return f.ID == id })
+}
+
+var severityRank = map[Severity]int{Failure: 0, Warning: 1, Note: 2}
+
+func sortFindings(f []Finding) {
+	slices.SortStableFunc(f, func(a, b Finding) int {
+		return cmp.Compare(severityRank[a.Severity], severityRank[b.Severity])
+	})
+}
+
+func finding(id string, s Severity, text, advice string, args ...any) *Finding {
+	return &Finding{ID: id, Severity: s, Text: fmt.Sprintf(text, args...), Advice: advice}
+}
+
+// plural is "1 message" or "12,000 messages".
+func plural(n int64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	if stem, ok := strings.CutSuffix(noun, "y"); ok {
+		return FormatCount(n) + " " + stem + "ies"
+	}
+	return FormatCount(n) + " " + noun + "s"
+}

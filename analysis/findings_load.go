@@ -1,0 +1,248 @@
+package analysis
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"queuebench/stats"
+)
+
+// medians of the end-to-end latency per second after the cut, or per interval
+// where these are longer. NaN is a second without a message, +Inf one whose
+// median never came. Intervals are added up to whole seconds from the cut on.
+func (c *cut) medians() (values []float64, every time.Duration) {
+	every = time.Second
+	for i := range c.kept {
+		every = max(every, c.kept[i].End-c.kept[i].Start)
+	}
+	var group []stats.Compact
+	var never int64
+	flush := func() {
+		h := stats.Sum(group...)
+		v := math.NaN()
+		if h.N+never > 0 {
+			ns, beyond := h.Quantile(0.5, never)
+			if v = float64(ns); beyond {
+				v = math.Inf(1)
+			}
+		}
+		values, group, never = append(values, v), group[:0], 0
+	}
+	end := c.warmup + every
+	for i := range c.kept {
+		iv := &c.kept[i]
+		for iv.Start >= end {
+			flush()
+			end += every
+		}
+		group = append(group, iv.Latency[EndToEnd])
+		never += iv.Infinite[EndToEnd]
+	}
+	// A last piece of less than half a second is no point of its own.
+	if n := len(c.kept); n > 0 && c.kept[n-1].End-(end-every) >= every/2 {
+		flush()
+	}
+	return values, every
+}
+
+// risingBacklog tests the backlog at the end of each second through the second
+// half of the step: it rises if Mann–Kendall says so and it grows by at least
+// 1 % of what was scheduled in that time. perSecond is the rise.
+func (c *cut) risingBacklog() (perSecond float64, rises bool) {
+	var x []float64
+	half := max(c.step.Duration/2, c.warmup)
+	for _, s := range c.step.Seconds {
+		if s.At > half && s.At <= c.step.Duration {
+			x = append(x, float64(s.Backlog))
+		}
+	}
+	if len(x) < stats.MinTrendPoints/2 {
+		return 0, false
+	}
+	_, z := stats.MannKendall(x)
+	perSecond = stats.TheilSen(x)
+	return perSecond, z > stats.GrowthZ && perSecond >= 0.01*c.step.Rate
+}
+
+func notKeepingUp(c *cut) *Finding {
+	const advice = "No percentile describes this: it depends on how long the step ran. Give a lower rate; look at the commit interval, partitions and consumers for a higher one."
+	if c.has("draining-a-burst") {
+		return nil
+	}
+	values, every := c.medians()
+	backlog, rises := c.risingBacklog()
+	if v := stats.Growth(values); v.Growing {
+		perMinute := v.Slope * float64(time.Minute) / float64(every)
+		grows := "latency grows until messages no longer come"
+		if !math.IsInf(perMinute, 0) {
+			grows = fmt.Sprintf("latency grows by %s per minute", formatNs(perMinute))
+		}
+		if rises {
+			grows += fmt.Sprintf(", the backlog by %s messages per second", FormatRate(backlog))
+		}
+		return finding("not-keeping-up", Warning, "Not keeping up: %s.", advice, grows)
+	}
+	if rises {
+		return finding("not-keeping-up", Warning, "Not keeping up: the backlog grows by %s messages per second through the second half of the step.",
+			advice, FormatRate(backlog))
+	}
+	return nil
+}
+
+func tooShortForGrowth(c *cut) *Finding {
+	if c.total[EndToEnd].N == 0 || c.has("not-keeping-up") || c.has("draining-a-burst") {
+		return nil
+	}
+	values, every := c.medians()
+	v := stats.Growth(values)
+	if !v.TooShort {
+		return nil
+	}
+	return finding("too-short-for-growth", Note, "Too short to tell whether latency grows: %d medians of %s after the warm-up, %d are needed.",
+		"Run each step for at least 25 s.", v.N, formatDuration(every), stats.MinTrendPoints)
+}
+
+// runnerShare is the part of the median end-to-end latency that the runner's
+// own lateness may reach at its p99.
+const runnerShare = 0.1
+
+// runnerLimited looks at the lag that blocking does not explain: a message that
+// was late because the client held up the one before is the queue's doing.
+func runnerLimited(c *cut) *Finding {
+	if c.ownLag.N == 0 || c.total[EndToEnd].N == 0 {
+		return nil
+	}
+	lag, _ := c.ownLag.Quantile(0.99, 0)
+	p50, beyond := c.total[EndToEnd].Quantile(0.5, c.never[EndToEnd])
+	if beyond || float64(lag) <= runnerShare*float64(p50) || p50 < 0 {
+		return nil
+	}
+	return finding("runner-limited", Warning, "Runner-limited: the runner itself was late by %s at its p99, more than a tenth of the median end-to-end latency of %s.",
+		"The figures say as much about this host as about the queue: compare with the latency from send, give the runner a quiet CPU of its own, or spread the rate over more producers.",
+		FormatLatency(lag), FormatLatency(p50))
+}
+
+// draining recognises a burst: all arrivals lie in a short span, the messages
+// come out over one at least three times as long, and each one waits longer
+// than the one before it.
+func draining(c *cut) *Finding {
+	const spans, share, fewest = 3, 0.5, 100
+	s := c.step
+	first, last := -1, -1
+	var all []stats.Compact
+	for i := range s.Intervals {
+		if s.Intervals[i].Latency[EndToEnd].N > 0 {
+			if first < 0 {
+				first = i
+			}
+			last = i
+		}
+		all = append(all, s.Intervals[i].Latency[EndToEnd])
+	}
+	h := stats.Sum(all...)
+	if h.N < fewest || last == first {
+		return nil
+	}
+	arrive := s.Intervals[last].End - s.Intervals[first].Start
+	if first == 0 && last == len(s.Intervals)-1 && s.Duration > 0 {
+		arrive = min(arrive, s.Duration)
+	}
+	rise := time.Duration(h.Max - h.Min)
+	if rise < spans*arrive {
+		return nil
+	}
+	early, _ := s.Intervals[first].Latency[EndToEnd].Quantile(0.5, 0)
+	late, _ := s.Intervals[last].Latency[EndToEnd].Quantile(0.5, 0)
+	if float64(late-early) < share*float64(rise) {
+		return nil
+	}
+	service := float64(h.N) / (rise + arrive).Seconds()
+	return finding("draining-a-burst", Warning,
+		"This is the time to drain a burst, not the latency of the queue: %s arrived within %s (%s msg/s) and came out at %s msg/s, so each waited %s longer than the one before, from %s up to %s.",
+		fmt.Sprintf("For the queue's latency run a schedule below its service rate, for instance --rates %d.", int64(niceBelow(0.8*service))),
+		plural(h.N, "message"), FormatLatency(int64(arrive)), FormatRate(float64(h.N)/arrive.Seconds()), FormatRate(service),
+		FormatLatency(int64(float64(rise)/float64(h.N))), FormatLatency(h.Min), FormatLatency(h.Max))
+}
+
+// niceBelow is the largest number of one or two digits and zeros up to v.
+func niceBelow(v float64) float64 {
+	if v < 1 {
+		return 1
+	}
+	unit := math.Pow(10, max(0, math.Floor(math.Log10(v))-1))
+	return math.Floor(v/unit) * unit
+}
+
+// stalls finds a tail that comes from a few moments: at least 80 % of the
+// messages above p99 were intended in at most 5 % of the intervals, while p99
+// is at least twice the median.
+func stalls(c *cut) *Finding {
+	const tail, ofMessages, ofIntervals, times, shown = 0.99, 0.8, 0.05, 2, 3
+	h := c.total[EndToEnd]
+	if len(c.kept) < stats.MinBlocks || !stats.Supported(tail, h.N, int64(len(c.kept))) || c.has("not-keeping-up") || c.has("draining-a-burst") {
+		return nil
+	}
+	p50, _ := h.Quantile(0.5, 0)
+	p99, _ := h.Quantile(tail, 0)
+	if p99 < times*p50 {
+		return nil
+	}
+	above := make([]int64, len(c.kept))
+	var total int64
+	for i := range c.kept {
+		above[i] = c.kept[i].Latency[EndToEnd].CountAbove(p99)
+		total += above[i]
+	}
+	if total == 0 {
+		return nil
+	}
+	held, used := heaviest(above, int64(math.Ceil(ofMessages*float64(total))))
+	if float64(len(used)) > max(1, ofIntervals*float64(len(c.kept))) {
+		return nil
+	}
+	text, n := "", 0
+	for i := 0; i < len(used); {
+		j := i
+		var worst int64
+		// Neighbours, also with one interval between them, are one stall.
+		for j < len(used) && (j == i || used[j]-used[j-1] <= 2) {
+			worst = max(worst, c.kept[used[j]].Latency[EndToEnd].Max)
+			j++
+		}
+		if n++; n <= shown {
+			if text != "" {
+				text += "; "
+			}
+			from, to := c.kept[used[i]].Start, c.kept[used[j-1]].End
+			text += fmt.Sprintf("at %s for %s, up to %s", formatDuration(from), FormatLatency(int64(to-from)), FormatLatency(worst))
+		}
+		i = j
+	}
+	if n > shown {
+		text += fmt.Sprintf("; and %d more", n-shown)
+	}
+	return finding("tail-from-stalls", Note, "The tail comes from %s: %s of the slowest 1 %% of messages were intended there (%s).",
+		"Look at the events and resources of these moments: garbage collection, throttling, a retried commit, a neighbour on the host.",
+		plural(int64(n), "moment"), formatShare(held, total), text)
+}
+
+// heaviest returns the fewest indexes, ascending, whose counts reach want.
+func heaviest(counts []int64, want int64) (held int64, used []int) {
+	order := make([]int, len(counts))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(counts[b], counts[a]) })
+	for _, i := range order {
+		if held >= want {
+			break
+		}
+		held += counts[i]
+		used = append(used, i)
+	}
+	slices.Sort(used)
+	return held, used
+}

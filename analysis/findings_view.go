@@ -1,0 +1,74 @@
+package analysis
+
+import (
+	"fmt"
+	"strings"
+
+	"queuebench/stats"
+)
+
+func warmupTooLong(c *cut) *Finding {
+	if c.asked == 0 || c.asked < c.step.Duration || c.step.Duration == 0 {
+		return nil
+	}
+	return finding("warmup-longer-than-step", Failure, "The warm-up of %s leaves nothing of a step of %s.",
+		"Give a shorter --warmup (0s cuts nothing), or run longer steps.", formatDuration(c.asked), formatDuration(c.step.Duration))
+}
+
+func warmupMoved(c *cut) *Finding {
+	if c.warmup == c.asked || len(c.kept) == 0 {
+		return nil
+	}
+	return finding("warmup-moved", Note, "The warm-up of %s was moved to %s, the next edge of the digest's intervals of %s.",
+		"The raw log can be cut anywhere: analyze it natively with the same --warmup for the exact cut.",
+		formatDuration(c.asked), formatDuration(c.warmup), formatDuration(c.step.Interval))
+}
+
+func tooFewSamples(c *cut) *Finding {
+	l, ok := c.summary.Latencies[EndToEnd.String()]
+	if !ok || l.N == 0 {
+		return nil
+	}
+	var short []string
+	var need int64
+	for _, p := range c.view.percentiles() {
+		if q := stats.FromPercent(p); !stats.Supported(q, l.N, c.blocks) {
+			short = append(short, "p"+FormatPercent(p))
+			need = max(need, stats.MinSamples(q))
+		}
+	}
+	if len(short) == 0 {
+		return nil
+	}
+	why := fmt.Sprintf("p%s needs %s", strings.TrimPrefix(short[len(short)-1], "p"), plural(need, "message"))
+	if c.blocks < stats.MinBlocks {
+		why += fmt.Sprintf(", each %d commits or blocks and there are %s", stats.MinBlocks, FormatCount(c.blocks))
+	}
+	return finding("too-few-samples", Note, "Only %s after the warm-up: %s cannot be told (%s).",
+		"Run longer, or look at a lower percentile. JSON keeps the values, marked as not supported.",
+		plural(l.N, "message"), strings.Join(short, ", "), why)
+}
+
+func clocksNotComparable(c *cut) *Finding {
+	if c.step.NoEndToEnd == "" {
+		return nil
+	}
+	return finding("clocks-not-comparable", Failure, "No end-to-end latency: %s.",
+		"Run producer and consumer on one host, or record an offset between the two clocks.", strings.TrimSuffix(c.step.NoEndToEnd, "."))
+}
+
+// clockSkew: a message cannot be received before it is sent, so a negative
+// latency says that two clocks differ by at least so much. Nothing is repaired.
+func clockSkew(c *cut) *Finding {
+	a := &c.step.Accounting
+	if a.Negative == 0 {
+		return nil
+	}
+	var lowest int64
+	for i := range c.step.Intervals {
+		lowest = min(lowest, c.step.Intervals[i].Latency[EndToEnd].Min)
+	}
+	return finding("clock-skew", Warning, "%s (%s) with a negative end-to-end latency, down to %s: the consumer's clock is behind the producer's by at least that much, and every end-to-end value is off by the same amount.",
+		"The values are shown as they are. Record both ends on one host, or synchronise the clocks to far below the latency.",
+		plural(a.Negative, "message"), formatShare(a.Negative, a.Received), FormatLatency(lowest))
+}

@@ -1,0 +1,206 @@
+package analysis
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"queuebench/rawlog"
+	"queuebench/stats"
+)
+
+// ErrNoData: a log without a message.
+var ErrNoData = errors.New("no data")
+
+// ErrWarmup: a warm-up that leaves nothing of a step.
+var ErrWarmup = errors.New("the warm-up is as long as the step")
+
+// Check tells whether v leaves something of every step that ran: the error is
+// ErrWarmup with the step, its length and what to change, or ErrNoData.
+func (v View) Check(d *Digest) error {
+	var scheduled int64
+	for i := range d.Steps {
+		s := &d.Steps[i]
+		scheduled += s.Accounting.Scheduled
+		if w, _ := v.warmup(s.Duration); w > 0 && w >= s.Duration && s.Failure == "" {
+			return fmt.Errorf("step %d (%s msg/s, %s long), warm-up %s: %w; give a shorter --warmup, or run longer",
+				s.Step, FormatRate(s.Rate), formatDuration(s.Duration), formatDuration(w), ErrWarmup)
+		}
+	}
+	if scheduled == 0 {
+		return fmt.Errorf("run %s: %w: no step has a message", d.Manifest.Run, ErrNoData)
+	}
+	return nil
+}
+
+// Summarize computes a summary of d under v. It never fails: what cannot be
+// told is a finding.
+func Summarize(d *Digest, v View) Summary {
+	sum := Summary{
+		Schema: SummarySchema, Run: d.Manifest.Run, Complete: d.Manifest.Complete,
+		Steps: []StepSummary{}, Findings: []Finding{},
+	}
+	cuts := make([]*cut, 0, len(d.Steps))
+	for i := range d.Steps {
+		c := newCut(d, &d.Steps[i], v)
+		c.judge()
+		cuts = append(cuts, c)
+		sum.Steps = append(sum.Steps, c.summary)
+	}
+	sum.Findings = runFindings(d, cuts)
+	return sum
+}
+
+// cut is a step under a view: what lies after the warm-up, added up.
+type cut struct {
+	digest *Digest
+	step   *StepDigest
+	// run is the manifest's own entry of the step; nil when it has none.
+	run     *rawlog.Step
+	view    View
+	warmup  time.Duration // as cut
+	asked   time.Duration
+	kept    []Interval
+	total   [NumKinds]stats.Compact
+	never   [NumKinds]int64 // infinite
+	ownLag  stats.Compact
+	blocks  int64
+	summary StepSummary
+}
+
+func newCut(d *Digest, s *StepDigest, v View) *cut {
+	c := &cut{digest: d, step: s, view: v}
+	for i := range d.Manifest.Steps {
+		if m := &d.Manifest.Steps[i]; m.Step == s.Step && m.Repeat == s.Repeat {
+			c.run = m
+		}
+	}
+	var rule string
+	c.asked, rule = v.warmup(s.Duration)
+	c.kept, c.warmup = afterWarmup(s, c.asked)
+	if c.warmup != c.asked && len(c.kept) > 0 {
+		rule += fmt.Sprintf(", moved from %s to the next edge of the intervals", formatDuration(c.asked))
+	}
+	a := s.Accounting
+	a.RecordsUsed = 0
+	for i := range c.kept {
+		a.RecordsUsed += c.kept[i].Scheduled - c.kept[i].Unknown
+	}
+	a.RecordsTrimmed = s.Accounting.RecordsUsed + s.Accounting.RecordsTrimmed - a.RecordsUsed
+	for k := range c.total {
+		parts := make([]stats.Compact, len(c.kept))
+		for i := range c.kept {
+			parts[i] = c.kept[i].Latency[k]
+			c.never[k] += c.kept[i].Infinite[k]
+		}
+		c.total[k] = stats.Sum(parts...)
+	}
+	own := make([]stats.Compact, len(c.kept))
+	for i := range c.kept {
+		own[i] = c.kept[i].OwnLag
+	}
+	c.ownLag = stats.Sum(own...)
+	c.blocks = c.countBlocks()
+	c.summary = StepSummary{
+		Step: s.Step, Rate: s.Rate, Repeat: s.Repeat, Settings: s.Settings, Complete: s.Complete, Failure: s.Failure,
+		WarmupNs: int64(c.warmup), WarmupRule: rule, DurationNs: int64(s.Duration), IntervalNs: int64(s.Interval),
+		Accounting: a, Throughput: throughput(s, c.warmup), Latencies: map[string]LatencySummary{}, Findings: []Finding{},
+	}
+	if c.summary.Settings == nil {
+		c.summary.Settings = map[string]string{}
+	}
+	for k := range NumKinds {
+		if k == BrokerToConsumer && c.total[k].N == 0 {
+			continue
+		}
+		c.summary.Latencies[k.String()] = c.latency(k)
+	}
+	return c
+}
+
+// afterWarmup returns the intervals from the first edge at or after the warm-up
+// on, and that edge.
+func afterWarmup(s *StepDigest, warmup time.Duration) ([]Interval, time.Duration) {
+	i, _ := slices.BinarySearchFunc(s.Intervals, warmup, func(iv Interval, w time.Duration) int {
+		return int(iv.Start - w)
+	})
+	if i == len(s.Intervals) {
+		return nil, warmup
+	}
+	return s.Intervals[i:], s.Intervals[i].Start
+}
+
+// countBlocks is the number of commits after the cut, in proportion to the
+// time, or of intervals with a message where no commits are known. Messages of
+// one block wait together, so they are one observation rather than many.
+func (c *cut) countBlocks() int64 {
+	var filled int64
+	for i := range c.kept {
+		if c.kept[i].Scheduled > 0 {
+			filled++
+		}
+	}
+	if n := c.step.Commits.Commits; n > 0 && c.step.Duration > 0 {
+		kept := c.step.Duration - c.warmup
+		return int64(float64(n) * float64(kept) / float64(c.step.Duration))
+	}
+	if t := c.digest.Manifest.Queue.CommitInterval; t > 0 && c.step.Duration > 0 {
+		return int64((c.step.Duration - c.warmup) / t)
+	}
+	return filled
+}
+
+func (c *cut) latency(k Kind) LatencySummary {
+	h := c.total[k]
+	l := LatencySummary{
+		N: h.N + c.never[k], Infinite: c.never[k], MinNs: h.Min, MeanNs: int64(h.Mean()), MaxNs: h.Max,
+		Percentiles: map[string]Percentile{},
+	}
+	if l.N == 0 {
+		return l
+	}
+	for _, p := range c.view.percentiles() {
+		q := stats.FromPercent(p)
+		ns, beyond := h.Quantile(q, c.never[k])
+		if beyond {
+			ns = max(ns, c.deadline())
+		}
+		l.Percentiles[FormatPercent(p)] = Percentile{Ns: ns, Supported: stats.Supported(q, l.N, c.blocks), Beyond: beyond}
+	}
+	return l
+}
+
+// deadline is how long the last message of the schedule was waited for, in ns:
+// the least that is known about one that never came.
+func (c *cut) deadline() int64 {
+	if c.run == nil {
+		return 0
+	}
+	return max(0, c.run.DeadlineNs-c.step.StartNs-int64(c.step.Duration))
+}
+
+// throughput counts whole seconds of the schedule only: one that the warm-up or
+// the end cuts into is left out, since it would look like a dip. A step that has
+// no whole second after the cut gives the mean of the whole step and no spread.
+func throughput(s *StepDigest, warmup time.Duration) Throughput {
+	var x []float64
+	for i, n := range s.ReceivedPerSecond {
+		from := time.Duration(i) * time.Second
+		if from >= warmup && from+time.Second <= s.Duration {
+			x = append(x, float64(n))
+		}
+	}
+	if len(x) > 0 {
+		mean, sd, cov := stats.Moments(x)
+		return Throughput{ReceivedPerS: mean, SD: sd, CoV: cov, Seconds: len(x)}
+	}
+	var total int64
+	for _, n := range s.ReceivedPerSecond {
+		total += n
+	}
+	if s.Duration <= 0 {
+		return Throughput{}
+	}
+	return Throughput{ReceivedPerS: float64(total) / s.Duration.Seconds()}
+}

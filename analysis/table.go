@@ -1,0 +1,138 @@
+package analysis
+
+import (
+	"slices"
+	"strconv"
+)
+
+// Table is the summary's main table, a row per step: rate, messages, the
+// percentiles of the end-to-end latency, maximum, mean, throughput, lost and
+// duplicate messages. Terminal, report and page show this one.
+func Table(s Summary) (header []string, rows [][]string) {
+	percents := s.percentiles()
+	repeats := slices.ContainsFunc(s.Steps, func(x StepSummary) bool { return x.Repeat > 0 })
+	header = append(header, "rate/s")
+	if repeats {
+		header = append(header, "repeat")
+	}
+	header = append(header, "n")
+	for _, p := range percents {
+		header = append(header, "p"+p)
+	}
+	header = append(header, "max", "mean", "received/s", "lost", "duplicates")
+	for i := range s.Steps {
+		x := &s.Steps[i]
+		l := x.Latencies[EndToEnd.String()]
+		row := []string{FormatRate(x.Rate)}
+		if repeats {
+			row = append(row, strconv.Itoa(x.Repeat))
+		}
+		row = append(row, FormatCount(l.N))
+		for _, p := range percents {
+			row = append(row, l.text(p))
+		}
+		row = append(row, l.Max(), l.Mean(), FormatRate(x.Throughput.ReceivedPerS), FormatCount(x.Accounting.Lost), FormatCount(x.Accounting.Duplicates))
+		rows = append(rows, row)
+	}
+	return header, rows
+}
+
+// percentiles are the keys that any latency of s has, ascending.
+func (s Summary) percentiles() []string {
+	seen := map[string]float64{}
+	var out []string
+	for _, x := range s.Steps {
+		for _, l := range x.Latencies {
+			for p := range l.Percentiles {
+				if _, ok := seen[p]; !ok {
+					seen[p], _ = strconv.ParseFloat(p, 64)
+					out = append(out, p)
+				}
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b string) int {
+		switch {
+		case seen[a] < seen[b]:
+			return -1
+		case seen[a] > seen[b]:
+			return 1
+		}
+		return 0
+	})
+	return out
+}
+
+func (l LatencySummary) text(percent string) string {
+	p, ok := l.Percentiles[percent]
+	if !ok {
+		return Dash
+	}
+	return p.Text()
+}
+
+// finite tells whether any message came.
+func (l LatencySummary) finite() bool { return l.N > l.Infinite }
+
+// Max is the largest latency of the messages that came, as text.
+func (l LatencySummary) Max() string {
+	if !l.finite() {
+		return Dash
+	}
+	return FormatLatency(l.MaxNs)
+}
+
+// Min is the smallest latency as text.
+func (l LatencySummary) Min() string {
+	if !l.finite() {
+		return Dash
+	}
+	return FormatLatency(l.MinNs)
+}
+
+// Mean is the mean latency of the messages that came, as text.
+func (l LatencySummary) Mean() string {
+	if !l.finite() {
+		return Dash
+	}
+	return FormatLatency(l.MeanNs)
+}
+
+// AccountingTable has a row per step with what became of its messages.
+func AccountingTable(s Summary) (header []string, rows [][]string) {
+	header = []string{"rate/s", "repeat", "scheduled", "attempted", "acked", "failed", "unconfirmed", "overrun", "received", "lost", "duplicates", "out of order", "negative", "foreign", "unknown", "used", "trimmed", "rejected"}
+	for i := range s.Steps {
+		a := &s.Steps[i].Accounting
+		row := []string{FormatRate(s.Steps[i].Rate), strconv.Itoa(s.Steps[i].Repeat)}
+		for _, n := range []int64{a.Scheduled, a.Attempted, a.Acked, a.Failed, a.Unconfirmed, a.Overrun, a.Received, a.Lost, a.Duplicates, a.OutOfOrder, a.Negative, a.Foreign, a.Unknown, a.RecordsUsed, a.RecordsTrimmed, a.RecordsRejected} {
+			row = append(row, FormatCount(n))
+		}
+		rows = append(rows, row)
+	}
+	return header, rows
+}
+
+// LatencyTable has a row per step and latency other than end-to-end: median,
+// p99 and maximum, which say where the time goes.
+func LatencyTable(s Summary) (header []string, rows [][]string) {
+	percents := s.percentiles()
+	header = []string{"rate/s", "repeat", "latency", "n"}
+	for _, p := range percents {
+		header = append(header, "p"+p)
+	}
+	header = append(header, "max", "mean")
+	for i := range s.Steps {
+		for k := EndToEndFromSend; k < NumKinds; k++ {
+			l, ok := s.Steps[i].Latencies[k.String()]
+			if !ok {
+				continue
+			}
+			row := []string{FormatRate(s.Steps[i].Rate), strconv.Itoa(s.Steps[i].Repeat), k.Title(), FormatCount(l.N)}
+			for _, p := range percents {
+				row = append(row, l.text(p))
+			}
+			rows = append(rows, append(row, l.Max(), l.Mean()))
+		}
+	}
+	return header, rows
+}

@@ -1,0 +1,104 @@
+package analysis
+
+import (
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestFragment(t *testing.T) {
+	three := 3 * sec
+	v := View{Warmup: &three, Percentiles: []float64{50, 99, 99.9}, Kind: Publish, LogScale: true}
+	const want = "warmup=3s&percentiles=50,99,99.9&latency=publish&scale=log"
+	if got := v.Fragment(); got != want {
+		t.Errorf("Fragment: %s, want %s", got, want)
+	}
+	if got := (View{}).Fragment(); got != "" {
+		t.Errorf("the fragment of the default view is %q", got)
+	}
+	got, err := ParseFragment("#log=http://x/y?a=b&scale=log&latency=publish&percentiles=99,50,99.9,50&warmup=3s")
+	if err != nil || !reflect.DeepEqual(got, v) {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func TestFragmentRoundTrip(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for range 2000 {
+		v := View{Kind: Kind(r.IntN(int(NumKinds))), LogScale: r.IntN(2) == 0}
+		if r.IntN(2) == 0 {
+			w := time.Duration(r.Int64N(1 << r.IntN(62)))
+			v.Warmup = &w
+		}
+		for range r.IntN(8) {
+			p := math.Round(r.Float64()*math.Pow10(r.IntN(7)+2)) / math.Pow10(r.IntN(7))
+			if p > 0 && p < 100 && !slices.Contains(v.Percentiles, p) {
+				v.Percentiles = append(v.Percentiles, p)
+			}
+		}
+		slices.Sort(v.Percentiles)
+		got, err := ParseFragment(v.Fragment())
+		if err != nil || !reflect.DeepEqual(got, v) {
+			t.Fatalf("%s comes back as %+v, %v; want %+v", v.Fragment(), got, err, v)
+		}
+	}
+}
+
+func TestFragmentRefusals(t *testing.T) {
+	for text, want := range map[string]string{
+		"warmup=3":                     "30s",
+		"warmup=-1s":                   "negative",
+		"percentiles=0":                "between 0 and 100",
+		"percentiles=100":              "between 0 and 100",
+		"percentiles=NaN":              "between 0 and 100",
+		"percentiles=50,":              "not a number",
+		"percentiles=99.99999999999":   "decimals",
+		"latency=poll":                 "end_to_end",
+		"scale=sqrt":                   "linear and log",
+		"warmpu=3s":                    "warmpu",
+		"warmup=1s&warmup=2s":          "2 times",
+		"warmup=%zz":                   "fragment",
+		"percentiles=" + many(51, ","): "at most 50",
+	} {
+		if _, err := ParseFragment(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+func many(n int, sep string) string {
+	var s []string
+	for i := range n {
+		s = append(s, FormatPercent(float64(i+1)))
+	}
+	return strings.Join(s, sep)
+}
+
+func FuzzParseFragment(f *testing.F) {
+	f.Add("warmup=3s&percentiles=50,99,99.9&latency=publish&scale=log")
+	f.Add("#percentiles=1e-5,0x1p3&warmup=1h2m3.004005006s")
+	f.Fuzz(func(t *testing.T, text string) {
+		v, err := ParseFragment(text)
+		if err != nil {
+			return
+		}
+		again, err := ParseFragment(v.Fragment())
+		if err != nil || !reflect.DeepEqual(again, v) {
+			t.Fatalf("%q is %+v, its fragment %q is %+v, %v", text, v, v.Fragment(), again, err)
+		}
+	})
+}
+
+func TestDefaultWarmup(t *testing.T) {
+	for step, want := range map[time.Duration]time.Duration{
+		10 * sec: sec, 20 * sec: 2 * sec, 119 * sec: 11900 * ms, 120 * sec: 30 * sec, time.Hour: 30 * sec,
+	} {
+		if got, rule := (View{}).warmup(step); got != want || DefaultWarmup(step) != want || !strings.HasPrefix(rule, "default") {
+			t.Errorf("%s: %s (%s), want %s", step, got, rule, want)
+		}
+	}
+}

@@ -1,10 +1,28 @@
 package objectstore_test
 
 import (
+	"fmt"
+	"sync/atomic"
 	"testing"
 
+	"queuebench/internal/versitygw"
 	"queuebench/objectstore"
 )
+
+// prefixes counts the prefixes that tests of one server were given.
+var prefixes atomic.Int64
+
+func newPrefix() string { return fmt.Sprintf("t%d", prefixes.Add(1)) }
+
+func open(t *testing.T, address string, creds objectstore.Credentials) objectstore.Store {
+	t.Helper()
+	s, err := objectstore.Open(t.Context(), address, objectstore.Options{Credentials: creds})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { objectstore.Close(s) })
+	return s
+}
 
 func backends(t *testing.T) []backend {
 	return []backend{
@@ -22,5 +40,21 @@ func backends(t *testing.T) []backend {
 			}
 			return s
 		}},
+		versitygwBackend(t),
+	}
+}
+
+func versitygwBackend(t *testing.T) backend {
+	server := versitygw.Start(t)
+	keys := objectstore.StaticCredentials(server.AccessKey, server.SecretKey, "")
+	return backend{
+		name: "versitygw", theirs: true,
+		open: func(t *testing.T) objectstore.Store { return open(t, server.Address(newPrefix()), keys) },
+		wrongKeys: func(t *testing.T) objectstore.Store {
+			return open(t, server.Address(newPrefix()), objectstore.StaticCredentials(server.AccessKey, "wrong-secret", ""))
+		},
+		noBucket: func(t *testing.T) objectstore.Store {
+			return open(t, "s3://no-such-bucket?endpoint="+server.Endpoint, keys)
+		},
 	}
 }

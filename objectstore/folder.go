@@ -152,8 +152,8 @@ func (f *Folder) fail(op, key string, err error) error {
 		e.Kind, e.Cause = ErrNotFound, nil
 	case errors.Is(err, syscall.ENOTDIR) && op != "put":
 		e.Kind, e.Cause = ErrNotFound, nil
-	case errors.Is(err, errFolderKey) || errors.Is(err, syscall.ENOTDIR):
-		e.Hint = "a folder cannot hold an object whose key is also the beginning of another one's: choose another key"
+	case errors.Is(err, errFolderKey) || errors.Is(err, errFileInPath) || errors.Is(err, syscall.ENOTDIR):
+		e.Hint = folderKeyHint
 	case errors.Is(err, fs.ErrPermission):
 		e.Kind = ErrDenied
 		e.Hint = "check owner and permissions of the folder"
@@ -167,8 +167,13 @@ func (f *Folder) fail(op, key string, err error) error {
 	return e
 }
 
-// errFolderKey says that a key names a folder.
-var errFolderKey = errors.New("there is a folder of this name")
+const folderKeyHint = "a store that keeps objects as files cannot hold one whose key is also the beginning of another one's: choose another key"
+
+// Why a key cannot be stored in a folder although S3 could store it.
+var (
+	errFolderKey  = errors.New("there is a folder of this name")
+	errFileInPath = errors.New("the beginning of its key is an object")
+)
 
 // Open opens an object for reading at any offset; the caller closes it.
 func (f *Folder) Open(ctx context.Context, key string) (*os.File, Info, error) {

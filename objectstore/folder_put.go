@@ -95,7 +95,7 @@ func (f *Folder) putOnce(ctx context.Context, root *os.Root, name string, r io.R
 	newFolder := errors.Is(err, fs.ErrNotExist)
 	if newFolder {
 		if err = root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			return asFolderKey(root, filepath.Dir(name), err)
+			return asBlockedPath(root, filepath.Dir(name), err)
 		}
 		file, err = root.OpenFile(temp, flags, 0o644)
 	}
@@ -138,19 +138,30 @@ func publish(root *os.Root, temp, name string, ifAbsent bool) error {
 	return ErrExists
 }
 
-// asFolderKey explains an error that comes of a folder where a file was to be,
-// or the other way round.
+// asFolderKey explains why a file could not take a name: it is a folder's.
 func asFolderKey(root *os.Root, name string, err error) error {
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		return err
-	}
-	if errors.Is(err, syscall.EISDIR) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%w (%v)", errFolderKey, err)
 	}
 	if stat, statErr := root.Lstat(name); statErr == nil && stat.IsDir() {
 		return fmt.Errorf("%w (%v)", errFolderKey, err)
 	}
 	return err
+}
+
+// asBlockedPath explains why a folder could not be made. It may only have been
+// removed in the same moment by a Delete (which MkdirAll calls "file exists"):
+// then it is made again. Otherwise there is a file in the way.
+func asBlockedPath(root *os.Root, dir string, err error) error {
+	if !errors.Is(err, fs.ErrExist) && !errors.Is(err, syscall.ENOTDIR) {
+		return err
+	}
+	for p := dir; p != "."; p = filepath.Dir(p) {
+		if stat, statErr := root.Stat(p); statErr == nil && !stat.IsDir() {
+			return fmt.Errorf("%w (%v)", errFileInPath, err)
+		}
+	}
+	return fs.ErrNotExist
 }
 
 // copyExactly copies size bytes, and fails if r has fewer or more.

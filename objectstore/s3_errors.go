@@ -74,6 +74,8 @@ func (s *s3Store) classify(op string, r minio.ErrorResponse) (kind error, hint s
 		return ErrDenied, "the session has ended: get new credentials"
 	case "AuthorizationHeaderMalformed", "PermanentRedirect", "InvalidRegion", "TemporaryRedirect", "IllegalLocationConstraintException":
 		return nil, s.regionHint(r)
+	case "ExistingObjectIsDirectory", "ObjectParentIsFile":
+		return nil, folderKeyHint
 	case "NotImplemented":
 		return nil, "the store cannot do this: choose one that can, with conditional PUT (If-None-Match)"
 	}

@@ -1,0 +1,147 @@
+package runner
+
+import (
+	"errors"
+	"fmt"
+
+	"queuebench/objectstore"
+	"queuebench/rawlog"
+	"queuebench/runner/seqset"
+	"queuebench/stats"
+)
+
+// account counts the step and checks the books of each producer. The actors
+// have ended, or were left behind.
+func (s *step) account() error {
+	var err error
+	a := &s.rec.Accounting
+	acked := make([]*seqset.Set, len(s.senders))
+	for i, p := range s.senders {
+		c := p.books.Counts()
+		if s.scheduled != nil {
+			a.Scheduled += s.scheduled[i]
+			err = errors.Join(err, p.books.Check(s.scheduled[i]))
+		}
+		if c.Strange > 0 {
+			err = errors.Join(err, fmt.Errorf("%s: the queue acknowledged %d messages that were not open: it told a fate twice, or of a message that it never took", p.name(), c.Strange))
+		}
+		a.Attempted += c.Attempted
+		a.Acked += c.Acked
+		a.Failed += c.Failed
+		a.Unconfirmed += c.Unconfirmed
+		a.Overrun += c.Overrun
+		acked[i] = p.books.AckedSet()
+	}
+	for i, g := range s.groups {
+		received := s.accountGroup(g, acked)
+		if i == 0 || received < a.Received {
+			a.Received = received
+		}
+	}
+	s.tellForeign()
+	if err != nil {
+		return fmt.Errorf("the accounting does not balance (an error of the benchmark or of the queue's client, not a result): %w", err)
+	}
+	return nil
+}
+
+// accountGroup adds a group's counts and returns its distinct messages.
+func (s *step) accountGroup(g *group, acked []*seqset.Set) (received int64) {
+	a := &s.rec.Accounting
+	var deliveries int64
+	union := make([]seqset.Set, len(s.senders))
+	for _, r := range s.receivers {
+		if r.group != g {
+			continue
+		}
+		r.logMu.Lock()
+		deliveries += r.deliveries.Load()
+		a.OutOfOrder += r.outOfOrder.Load()
+		a.Foreign += r.stale.Load() + r.foreign.Load() + r.corrupt.Load()
+		for p := range union {
+			union[p].Union(&r.tracks[p].seen)
+		}
+		r.logMu.Unlock()
+	}
+	for p := range union {
+		received += union[p].Len()
+		a.Lost += acked[p].Without(&union[p])
+	}
+	a.Duplicates += deliveries - received
+	return received
+}
+
+// tellForeign says of what kind the deliveries were that are no message of the
+// step.
+func (s *step) tellForeign() {
+	for _, r := range s.receivers {
+		for _, k := range []struct {
+			n    int64
+			what string
+		}{
+			{r.stale.Load(), "of another run, step or repeat"},
+			{r.foreign.Load(), "that no benchmark of this version wrote"},
+			{r.corrupt.Load(), "with a damaged identity"},
+		} {
+			if k.n > 0 {
+				text := fmt.Sprintf("%d messages %s were delivered and not measured", k.n, k.what)
+				s.events.add(r.name(), "foreign", text, rawlog.Null)
+				s.r.warn(fmt.Sprintf("step %d, repeat %d, %s: %s", s.plan.Step, s.plan.Repeat, r.name(), text))
+			}
+		}
+	}
+}
+
+// broken are the promises of the queue that the step saw broken.
+func (s *step) broken() (texts []string) {
+	info, a := s.queue.Info(), s.rec.Accounting
+	if info.LosesNothing && a.Lost > 0 {
+		texts = append(texts, fmt.Sprintf("step %d, repeat %d: %d acknowledged messages were lost, and the queue promises to lose none", s.plan.Step, s.plan.Repeat, a.Lost))
+	}
+	if info.DeliversOnce && a.Duplicates > 0 {
+		texts = append(texts, fmt.Sprintf("step %d, repeat %d: %d messages were delivered again, and the queue promises to deliver each once", s.plan.Step, s.plan.Repeat, a.Duplicates))
+	}
+	return texts
+}
+
+// requestsSince is the difference of two counts, by kind; nil where nothing
+// was counted.
+func requestsSince(before, now *objectstore.Counts) map[string]int64 {
+	if before == nil || now == nil {
+		return nil
+	}
+	return map[string]int64{
+		"put": now.Put - before.Put, "put_if_absent": now.PutIfAbsent - before.PutIfAbsent,
+		"get": now.Get - before.Get, "miss": now.Miss - before.Miss, "list": now.List - before.List,
+		"head": now.Head - before.Head, "delete": now.Delete - before.Delete, "failed": now.Failed - before.Failed,
+	}
+}
+
+// StepResult is what the runner itself saw of a step, for the table that it
+// prints: the whole step, warm-up included, which the analysis cuts.
+type StepResult struct {
+	rawlog.Step
+	// EndToEnd are the latencies from intended to received, of all groups.
+	EndToEnd stats.Compact
+	// SendLag is sent − intended of each message that was handed over.
+	SendLag stats.Compact
+	// Missing messages, lost or overrun, rank above all, once for each group.
+	Missing int64
+	Behind  string // why the step did not keep up; empty when it did
+}
+
+func (s *step) result() StepResult {
+	r := StepResult{Step: s.rec, EndToEnd: s.monitor.latencies(), SendLag: s.lags()}
+	a := s.rec.Accounting
+	r.Missing = a.Lost + a.Overrun*int64(len(s.groups))
+	r.Behind = s.monitor.behind(a.Overrun)
+	return r
+}
+
+func (s *step) lags() stats.Compact {
+	var all stats.Histogram
+	for _, p := range s.senders {
+		_ = all.Accumulate(p.lags.Take()) // only a histogram that is none is an error
+	}
+	return all.Compact()
+}

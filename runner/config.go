@@ -1,0 +1,129 @@
+// Package runner drives a queue through the steps of a run and records what
+// happens: schedule, pacing, producers, consumers, drain, accounting, clean-up.
+//
+// It computes no result that the log does not hold: what it shows while it runs
+// is a view of the moment. It refuses to measure what it cannot account for:
+// books that do not balance are an error of ours and end as one.
+package runner
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"queuebench/clock"
+	"queuebench/objectstore"
+	"queuebench/queue"
+	"queuebench/rawlog"
+	"queuebench/rawlog/logwriter"
+	"queuebench/runner/envelope"
+	"queuebench/runner/pace"
+	"queuebench/runner/schedule"
+)
+
+// Plan is one repeat of one rate step.
+type Plan struct {
+	Step, Repeat int
+	Rate         schedule.Rate
+	Schedule     schedule.Schedule
+	// Settings are those in which this step differs from others, as text.
+	Settings map[string]string
+}
+
+// Config is what a run is made of.
+type Config struct {
+	Run   string // run id
+	Clock *clock.Clock
+	Log   *logwriter.Log
+	// Manifest has everything that is known before the first step. The runner
+	// adds steps and times and writes it.
+	Manifest *rawlog.Manifest
+
+	// Open makes the queue of a step, under a name of the step's own.
+	Open func(ctx context.Context, p Plan) (queue.Queue, error)
+	// Requests counts the requests to the queue's store; nil for none.
+	Requests func() objectstore.Counts
+	Plans    []Plan // in the order in which they run
+
+	Producers   int
+	Groups      int // of consumers; each gets all messages
+	Consumers   int // of each group
+	MessageSize int // bytes, at least envelope.Size
+	MaxInFlight int // of all producers together
+	// DrainTimeout is how long after the schedule's end a step waits for what
+	// is open.
+	DrainTimeout time.Duration
+	Seed         uint64
+	Pacing       pace.Kind
+	SpoolDir     string // its file system is watched
+
+	FailFast       bool // end the run with the first step that fails
+	StopWhenBehind bool // end it after the first step that did not keep up
+
+	// Status is shown what goes on, some times a second; nil for nobody.
+	Status func(Status)
+	// Note is told findings and failures as they come, a sentence each; nil
+	// for nobody.
+	Note func(string)
+}
+
+// Limits of Config.
+const (
+	MaxMessageSize = 64 << 20
+	MaxActors      = 1024 // producers, or consumers of all groups
+)
+
+// Check refuses what cannot run, with what to change.
+func (c *Config) Check() error {
+	if len(c.Plans) == 0 {
+		return fmt.Errorf("there is no step to run: give at least one rate")
+	}
+	if err := envelope.CheckSize(c.MessageSize); err != nil {
+		return err
+	}
+	for _, n := range []struct {
+		name          string
+		value, lo, hi int64
+	}{
+		{"producers", int64(c.Producers), 1, MaxActors},
+		{"groups", int64(c.Groups), 1, MaxActors},
+		{"consumers of all groups", int64(c.Consumers) * int64(c.Groups), int64(c.Groups), MaxActors},
+		{"message size", int64(c.MessageSize), envelope.Size, MaxMessageSize},
+		{"max in flight", int64(c.MaxInFlight), int64(c.Producers), 1 << 28},
+	} {
+		if n.value < n.lo || n.value > n.hi {
+			return fmt.Errorf("%s: %d is not between %d and %d", n.name, n.value, n.lo, n.hi)
+		}
+	}
+	if c.DrainTimeout <= 0 {
+		return fmt.Errorf("drain timeout: %v is not positive", c.DrainTimeout)
+	}
+	for _, p := range c.Plans {
+		if n := p.Schedule.Len(); n > envelope.MaxSeq || n == math.MaxInt64 {
+			return fmt.Errorf("rate %s for %v: more messages than can be numbered (%d)", p.Rate, p.Schedule.Duration(), int64(envelope.MaxSeq))
+		}
+	}
+	return nil
+}
+
+// Status is the state of a step at a moment.
+type Status struct {
+	Plan      Plan
+	Phase     string        // "opening", "load", "drain", "closing"
+	Elapsed   time.Duration // since the schedule's start
+	Attempted float64       // messages handed over per second, over the last second
+	Received  float64       // deliveries per second, over the last second
+	Backlog   int64         // acknowledged and not received by the slowest group
+	InFlight  int64
+	Lag       time.Duration // largest send lag of the last second
+	P99       time.Duration // end to end, of what was received so far
+	N         int64         // messages behind P99
+}
+
+// noteTo tells a finding.
+func (c *Config) noteTo(format string, a ...any) {
+	if c.Note != nil {
+		c.Note(fmt.Sprintf(format, a...))
+	}
+}

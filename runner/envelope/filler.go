@@ -1,0 +1,55 @@
+package envelope
+
+import (
+	"encoding/binary"
+	"math/rand/v2"
+)
+
+// blockWords is 64 KiB: it stays in a second-level cache.
+const blockWords = 8192
+
+// Filler fills payloads behind the identity with seeded bytes that do not
+// compress: a window over a random block, xored with a word of the message's
+// own, so that no window repeats another. It is safe for concurrent use.
+type Filler struct {
+	block []uint64
+	seed  uint64
+}
+
+// NewFiller makes a filler. The same seed gives the same bytes.
+func NewFiller(seed uint64) *Filler {
+	f := &Filler{block: make([]uint64, blockWords), seed: seed}
+	r := rand.New(rand.NewPCG(seed, 0x5155455545)) // the second word only tells this stream from others of the same seed
+	for i := range f.block {
+		f.block[i] = r.Uint64()
+	}
+	return f
+}
+
+// Fill writes payload[Size:] for a message.
+func (f *Filler) Fill(payload []byte, producer uint16, seq int64) {
+	rest := payload[Size:]
+	key := mix(f.seed ^ uint64(producer)<<48 ^ uint64(seq))
+	at := int(key % blockWords)
+	for len(rest) >= 8 {
+		binary.LittleEndian.PutUint64(rest, f.block[at]^key)
+		rest = rest[8:]
+		if at++; at == blockWords {
+			// A payload beyond 64 KiB gets another key for each lap.
+			at, key = 0, mix(key)
+		}
+	}
+	if len(rest) > 0 {
+		var last [8]byte
+		binary.LittleEndian.PutUint64(last[:], f.block[at]^key)
+		copy(rest, last[:])
+	}
+}
+
+// mix is the output function of SplitMix64 (Steele, Lea and Flood, 2014).
+func mix(x uint64) uint64 {
+	x += 0x9E3779B97F4A7C15
+	x = (x ^ x>>30) * 0xBF58476D1CE4E5B9
+	x = (x ^ x>>27) * 0x94D049BB133111EB
+	return x ^ x>>31
+}

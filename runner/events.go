@@ -1,0 +1,65 @@
+package runner
+
+import (
+	"sync"
+
+	"queuebench/clock"
+	"queuebench/queue"
+	"queuebench/rawlog"
+	"queuebench/rawlog/logwriter"
+)
+
+// process is the actor of what concerns the whole process.
+const process = "bench"
+
+// events takes the rare rows of a step, events and batches, from any goroutine.
+type events struct {
+	clock *clock.Clock
+
+	mu      sync.Mutex
+	closed  bool
+	log     *logwriter.EventsWriter
+	batches *logwriter.BatchesWriter
+}
+
+// add records an event. ns is how long it lasted, or rawlog.Null.
+func (e *events) add(actor, kind, text string, ns int64) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.closed {
+		e.log.Append(rawlog.EventRow{TimeNs: e.clock.Now(), Actor: actor, Kind: kind, Text: text, DurationNs: ns})
+	}
+}
+
+// of returns what a queue tells its events of an actor to.
+func (e *events) of(actor string) func(queue.Event) {
+	return func(v queue.Event) { e.add(actor, v.Kind, v.Text, rawlog.Null) }
+}
+
+// traces returns what a queue tells its commits or fetches of an actor to.
+func (e *events) traces(actor string) func(queue.Trace) {
+	return func(t queue.Trace) {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		if !e.closed {
+			e.batches.Append(rawlog.NewBatchRow(actor, e.clock.Now(), t))
+		}
+	}
+}
+
+// tick says that everything so far was recorded.
+func (e *events) tick() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	now := e.clock.Now()
+	e.log.SetWatermark(now)
+	e.batches.SetWatermark(now)
+}
+
+// close ends the recording: what comes later is of no step.
+func (e *events) close() {
+	e.tick()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.closed = true
+}

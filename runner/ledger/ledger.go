@@ -1,0 +1,343 @@
+// Package ledger keeps the books of one producer: which messages were handed
+// over, which are still open, and what became of each.
+//
+// Each message of the schedule becomes one row of the table sent, when its fate
+// is known or when the books are closed. A sender writes entries and the
+// queue's client resolves them through Acked, with no lock between the two and
+// no allocation per message. The package refuses an acknowledgement that
+// belongs to no message: that is an error of the queue, and is counted.
+package ledger
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"sync"
+	"sync/atomic"
+
+	"queuebench/queue"
+	"queuebench/rawlog"
+	"queuebench/runner/seqset"
+)
+
+// Log takes the rows: logwriter.SentWriter, or a test.
+type Log interface {
+	Append(rawlog.SentRow)
+	SetWatermark(ns int64)
+}
+
+// entry is a message that was handed over. The position of an entry is the
+// number by which the queue's client acknowledges it.
+type entry struct {
+	seq      int64 // resolved and endMark are negative
+	intended int64 // ns since the epoch, like all times here
+	sent     int64
+	blocked  int64
+}
+
+const (
+	resolved = -1
+	endMark  = -2
+)
+
+// Counts are the producer's books so far. Scheduled = Attempted + Overrun, and
+// once closed Attempted = Acked + Failed + Unconfirmed.
+type Counts struct {
+	Attempted, Acked, Failed, Unconfirmed, Overrun int64
+	// InFlight messages are handed over and not resolved, end marks included.
+	InFlight int64
+	// Strange acknowledgements belonged to no open message.
+	Strange int64
+}
+
+// Ledger is the books of one producer. Register, Retract, Reject, Overrun and
+// Next are the sender's, from one goroutine; Acked is the client's, from one
+// goroutine at a time; the rest may be called from any.
+type Ledger struct {
+	producer int32
+	limit    int64 // of messages in flight
+	now      func() int64
+
+	ring []entry
+	mask int64
+	tail atomic.Int64 // entries registered so far
+	head atomic.Int64 // entries before it are resolved, or stragglers
+	done atomic.Int64 // entries resolved
+	next atomic.Int64 // when the next message is due that is not registered
+
+	attempted, acked, failed, unconfirmed, overrun, strange atomic.Int64
+
+	ackMu      sync.Mutex // one Acked, Watermark or Close at a time
+	closed     bool
+	stragglers map[int64]entry // open entries that left the ring
+	ackedSet   seqset.Set
+
+	logMu sync.Mutex // rows come from the client and from the sender
+	log   Log
+}
+
+// New opens the books of a producer that may have limit messages in flight, at
+// least 1, and marks end marks on top.
+func New(producer int, limit, marks int, log Log, now func() int64) *Ledger {
+	// Twice the limit: entries that were resolved out of order wait in the
+	// ring for those before them.
+	size := int64(1) << bits.Len64(uint64(max(2*limit+marks, 64)-1))
+	l := &Ledger{producer: int32(producer), limit: int64(limit), now: now, log: log, ring: make([]entry, size), mask: size - 1}
+	l.next.Store(math.MinInt64)
+	return l
+}
+
+// Room is how many messages may be registered now.
+func (l *Ledger) Room() int64 {
+	tail := l.tail.Load()
+	return min(l.limit-(tail-l.done.Load()), int64(len(l.ring))-(tail-l.head.Load()))
+}
+
+// RingRoom is how many end marks may be registered now: they are few, and not
+// bounded by the limit.
+func (l *Ledger) RingRoom() int { return len(l.ring) - int(l.tail.Load()-l.head.Load()) }
+
+// Pending is a message that is about to be handed over.
+type Pending struct {
+	Seq, Intended, Sent, Blocked int64
+}
+
+// Register enters messages before they are handed over, at most Room.
+func (l *Ledger) Register(messages []Pending) {
+	tail := l.tail.Load()
+	for i, m := range messages {
+		l.ring[(tail+int64(i))&l.mask] = entry{m.Seq, m.Intended, m.Sent, m.Blocked}
+	}
+	l.attempted.Add(int64(len(messages)))
+	l.tail.Store(tail + int64(len(messages)))
+}
+
+// RegisterEnd enters n end marks, which have no row.
+func (l *Ledger) RegisterEnd(n int, sent int64) {
+	tail := l.tail.Load()
+	for i := range int64(n) {
+		l.ring[(tail+i)&l.mask] = entry{endMark, sent, sent, 0}
+	}
+	l.tail.Store(tail + int64(n))
+}
+
+// Next says when the next message is due that was not registered: the log is
+// complete before it.
+func (l *Ledger) Next(intended int64) { l.next.Store(intended) }
+
+// Retract takes back the last n entries, which the client did not take.
+// Messages become failed, or overrun when it was only their step that ended.
+func (l *Ledger) Retract(n int, overrun bool) {
+	tail := l.tail.Load()
+	now := l.now()
+	l.logMu.Lock()
+	for i := tail - int64(n); i < tail; i++ {
+		e := l.ring[i&l.mask]
+		switch {
+		case e.seq == endMark:
+		case overrun:
+			l.attempted.Add(-1)
+			l.overrunRow(e.seq, e.intended, e.blocked)
+		default:
+			l.failed.Add(1)
+			l.log.Append(rawlog.SentRow{Producer: l.producer, Seq: e.seq, IntendedNs: e.intended, SentNs: e.sent, AckedNs: now, Status: rawlog.Failed, BlockedNs: e.blocked, Partition: -1, Offset: -1})
+		}
+	}
+	l.logMu.Unlock()
+	l.tail.Store(tail - int64(n))
+}
+
+// Overrun records a message that its step left no time for.
+func (l *Ledger) Overrun(seq, intended int64) {
+	l.logMu.Lock()
+	l.overrunRow(seq, intended, 0)
+	l.logMu.Unlock()
+}
+
+func (l *Ledger) overrunRow(seq, intended, blocked int64) {
+	l.overrun.Add(1)
+	l.log.Append(rawlog.SentRow{Producer: l.producer, Seq: seq, IntendedNs: intended, Status: rawlog.Overrun, BlockedNs: blocked, Partition: -1, Offset: -1})
+}
+
+// rowsAtOnce bounds how long the sender waits for the log where it has rows of
+// its own to write.
+const rowsAtOnce = 256
+
+// Acked resolves messages. It stamps them when it is called.
+func (l *Ledger) Acked(acks []queue.Ack) {
+	now := l.now()
+	l.ackMu.Lock()
+	defer l.ackMu.Unlock()
+	if l.closed {
+		return // their rows say unconfirmed: the deadline has passed
+	}
+	for i := range acks {
+		a := &acks[i]
+		for first := int64(0); first < a.N; first += rowsAtOnce {
+			l.logMu.Lock()
+			l.resolve(a, first, min(first+rowsAtOnce, a.N), now)
+			l.logMu.Unlock()
+		}
+		l.advance(a.First + a.N)
+	}
+	l.watermark()
+}
+
+func (l *Ledger) resolve(a *queue.Ack, from, to, now int64) {
+	row := rawlog.SentRow{Producer: l.producer, AckedNs: now, Status: rawlog.Acked, Partition: a.Partition, Offset: a.Offset}
+	if a.Err != nil {
+		row.Status = rawlog.Failed
+	}
+	var done, messages int64
+	head, tail := l.head.Load(), l.tail.Load()
+	for i := from; i < to; i++ {
+		at := a.First + i
+		e, ok := l.take(at, head, tail)
+		if !ok {
+			l.strange.Add(1)
+			continue
+		}
+		done++
+		if e.seq == endMark {
+			continue
+		}
+		messages++
+		row.Seq, row.IntendedNs, row.SentNs, row.BlockedNs = e.seq, e.intended, e.sent, e.blocked
+		if a.Offset >= 0 {
+			row.Offset = a.Offset + i*a.OffsetStep
+		}
+		l.log.Append(row)
+		if a.Err == nil {
+			l.ackedSet.Add(e.seq)
+		}
+	}
+	if a.Err == nil {
+		l.acked.Add(messages)
+	} else {
+		l.failed.Add(messages)
+	}
+	l.done.Add(done)
+}
+
+// take removes the open entry at a position.
+func (l *Ledger) take(at, head, tail int64) (entry, bool) {
+	if at < head {
+		e, ok := l.stragglers[at]
+		delete(l.stragglers, at)
+		return e, ok
+	}
+	if at >= tail {
+		return entry{}, false
+	}
+	slot := &l.ring[at&l.mask]
+	e := *slot
+	if e.seq == resolved {
+		return e, false
+	}
+	slot.seq = resolved
+	return e, true
+}
+
+// advance moves the head over what is resolved. When acknowledgements run far
+// ahead of an open entry, it leaves the ring to make room.
+func (l *Ledger) advance(ackedTo int64) {
+	head, tail := l.head.Load(), l.tail.Load()
+	ackedTo = min(ackedTo, tail)
+	for head < tail {
+		e := &l.ring[head&l.mask]
+		if e.seq != resolved {
+			if ackedTo-head <= int64(len(l.ring))/2 {
+				break
+			}
+			if l.stragglers == nil {
+				l.stragglers = map[int64]entry{}
+			}
+			l.stragglers[head] = *e
+		}
+		head++
+	}
+	l.head.Store(head)
+}
+
+// Watermark tells the log up to when it is complete.
+func (l *Ledger) Watermark() {
+	l.ackMu.Lock()
+	defer l.ackMu.Unlock()
+	l.watermark()
+}
+
+func (l *Ledger) watermark() {
+	// In this order: an entry that is registered in between was due later.
+	ns := l.next.Load()
+	if head := l.head.Load(); head < l.tail.Load() {
+		ns = min(ns, l.ring[head&l.mask].intended)
+	}
+	for _, e := range l.stragglers {
+		ns = min(ns, e.intended)
+	}
+	if ns == math.MinInt64 {
+		return
+	}
+	l.logMu.Lock()
+	l.log.SetWatermark(ns)
+	l.logMu.Unlock()
+}
+
+// Close writes a row for each message that is still open. The sender has
+// ended. Later acknowledgements change nothing.
+func (l *Ledger) Close() {
+	l.ackMu.Lock()
+	defer l.ackMu.Unlock()
+	if l.closed {
+		return
+	}
+	l.closed = true
+	l.logMu.Lock()
+	defer l.logMu.Unlock()
+	for at, e := range l.stragglers {
+		l.giveUp(e)
+		delete(l.stragglers, at)
+	}
+	head, tail := l.head.Load(), l.tail.Load()
+	for ; head < tail; head++ {
+		if e := l.ring[head&l.mask]; e.seq != resolved {
+			l.giveUp(e)
+		}
+	}
+	l.head.Store(head)
+	l.done.Store(tail)
+	l.log.SetWatermark(l.now())
+}
+
+func (l *Ledger) giveUp(e entry) {
+	if e.seq == endMark {
+		return
+	}
+	l.unconfirmed.Add(1)
+	l.log.Append(rawlog.SentRow{Producer: l.producer, Seq: e.seq, IntendedNs: e.intended, SentNs: e.sent, Status: rawlog.Unconfirmed, BlockedNs: e.blocked, Partition: -1, Offset: -1})
+}
+
+// Counts are the books so far.
+func (l *Ledger) Counts() Counts {
+	done := l.done.Load()
+	return Counts{
+		Attempted: l.attempted.Load(), Acked: l.acked.Load(), Failed: l.failed.Load(),
+		Unconfirmed: l.unconfirmed.Load(), Overrun: l.overrun.Load(),
+		InFlight: max(0, l.tail.Load()-done), Strange: l.strange.Load(),
+	}
+}
+
+// AckedSet is the seqs that were acknowledged. It may be used after Close.
+func (l *Ledger) AckedSet() *seqset.Set { return &l.ackedSet }
+
+// Check compares the closed books with what was scheduled.
+func (l *Ledger) Check(scheduled int64) error {
+	c := l.Counts()
+	if scheduled != c.Attempted+c.Overrun {
+		return fmt.Errorf("producer %d: scheduled %d is not attempted %d + overrun %d", l.producer, scheduled, c.Attempted, c.Overrun)
+	}
+	if c.Attempted != c.Acked+c.Failed+c.Unconfirmed {
+		return fmt.Errorf("producer %d: attempted %d is not acked %d + failed %d + unconfirmed %d", l.producer, c.Attempted, c.Acked, c.Failed, c.Unconfirmed)
+	}
+	return nil
+}

@@ -1,0 +1,71 @@
+// Package pace waits for a moment of the run's clock, as exactly as the system
+// allows and never less long.
+//
+// A Linux thread sleeps 50 µs too long by default and a Go timer up to a
+// millisecond. Here a locked thread sleeps by nanosleep with a timer slack of
+// 1 ns until shortly before the moment, and spins over the rest.
+package pace
+
+import (
+	"sync/atomic"
+	"time"
+
+	"queuebench/clock"
+)
+
+// Kind is a way to wait.
+type Kind int
+
+// The ways to wait.
+const (
+	Precise Kind = iota // nanosleep and spin on Linux, Sleep elsewhere
+	Sleep               // time.Sleep alone, to compare with
+)
+
+const (
+	// spin is how long before the moment the sleep ends. Measured on 2 shared
+	// cores at 10,000/s: without it the median is 16 µs late, with 10 µs of it
+	// 7 µs, with 20 µs 0.07 µs; 40 µs gain no more and burn twice the time.
+	spin = 20 * time.Microsecond
+	// slice bounds one sleep, so that Stop is seen soon.
+	slice = 5 * time.Millisecond
+)
+
+// Waiter waits for one goroutine, which makes it, uses it and closes it.
+type Waiter struct {
+	clock *clock.Clock
+	kind  Kind
+	stop  *atomic.Bool
+	undo  func()
+}
+
+// New makes a waiter and locks the goroutine to its thread. Waiting ends early
+// when stop becomes true.
+func New(c *clock.Clock, kind Kind, stop *atomic.Bool) *Waiter {
+	w := &Waiter{clock: c, kind: kind, stop: stop, undo: func() {}}
+	if kind == Precise {
+		w.undo = prepare()
+	}
+	return w
+}
+
+// Until waits until the clock shows ns and returns what it shows, which is
+// never less unless the waiter was stopped.
+func (w *Waiter) Until(ns int64) int64 {
+	for {
+		now := w.clock.Now()
+		if now >= ns || w.stop.Load() {
+			return now
+		}
+		left := time.Duration(ns - now)
+		switch {
+		case w.kind == Sleep || !precise:
+			time.Sleep(min(left, slice))
+		case left > spin:
+			sleep(min(left-spin, slice))
+		}
+	}
+}
+
+// Close gives the thread back.
+func (w *Waiter) Close() { w.undo() }

@@ -1,0 +1,184 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"queuebench/clock"
+	"queuebench/queue"
+	"queuebench/rawlog"
+	"queuebench/rawlog/logwriter"
+	"queuebench/runner/envelope"
+	"queuebench/runner/schedule"
+	"queuebench/runner/seqset"
+	"queuebench/stats"
+)
+
+// receiver is one consumer of a group.
+type receiver struct {
+	id         int // among the consumers of all groups
+	group      *group
+	tag        uint32
+	partitions int
+	clock      *clock.Clock
+	start      *atomic.Int64 // of the schedule, ns
+	log        *logwriter.ReceivedWriter
+	consumer   queue.Consumer
+
+	tracks []track // per producer
+
+	deliveries, fresh, outOfOrder, stale, foreign, corrupt atomic.Int64
+
+	// idle and the watermark: see tick.
+	idle    atomic.Bool
+	stamped int64
+	logMu   sync.Mutex
+
+	live     *stats.Counter
+	handed   atomic.Pointer[stats.Counter] // full, for the monitor
+	returned atomic.Pointer[stats.Counter] // empty again
+}
+
+// track is what a receiver has seen of a producer.
+type track struct {
+	share schedule.Share
+	len   int64
+	seen  seqset.Set
+	high  []int64 // per partition: the highest seq seen, −1 for none
+}
+
+// group is the consumers that share the messages.
+type group struct {
+	name  string
+	mu    sync.Mutex
+	marks map[mark]bool
+	count atomic.Int64 // of marks
+}
+
+type mark struct {
+	producer  uint16
+	partition int32
+}
+
+func (g *group) seen(m mark) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.marks[m] {
+		g.marks[m] = true
+		g.count.Add(1)
+	}
+}
+
+func newReceiver(id int, g *group, tag uint32, s schedule.Schedule, producers, partitions int) *receiver {
+	r := &receiver{id: id, group: g, tag: tag, partitions: partitions, tracks: make([]track, producers), live: &stats.Counter{}}
+	r.returned.Store(&stats.Counter{})
+	for p := range r.tracks {
+		share := schedule.NewShare(s, p, producers)
+		high := make([]int64, partitions)
+		for i := range high {
+			high[i] = -1
+		}
+		r.tracks[p] = track{share: share, len: share.Len(), high: high}
+	}
+	return r
+}
+
+func (r *receiver) name() string { return fmt.Sprintf("consumer-%d", r.id) }
+
+// run receives until ctx ends, which is no error.
+func (r *receiver) run(ctx context.Context) error {
+	for {
+		r.idle.Store(true)
+		batch, err := r.consumer.Receive(ctx)
+		r.idle.Store(false)
+		if ctx.Err() != nil {
+			return nil // what comes after the deadline does not count
+		}
+		if err != nil {
+			return err
+		}
+		r.take(batch, r.clock.Now())
+	}
+}
+
+// take records a batch that was received at now.
+func (r *receiver) take(batch []queue.Delivery, now int64) {
+	r.logMu.Lock()
+	defer r.logMu.Unlock()
+	row := rawlog.ReceivedRow{Consumer: int32(r.id), Group: r.group.name, ReceivedNs: now}
+	start := r.start.Load()
+	var deliveries, fresh int64
+	for i := range batch {
+		d := &batch[i]
+		id, err := envelope.Decode(d.Payload)
+		if err != nil || id.Tag != r.tag || int(id.Producer) >= len(r.tracks) {
+			r.notOurs(err)
+			continue
+		}
+		t := &r.tracks[id.Producer]
+		if id.Kind == envelope.End {
+			r.group.seen(mark{id.Producer, d.Partition})
+			continue
+		}
+		if id.Seq >= t.len || d.Partition < 0 || int(d.Partition) >= r.partitions {
+			r.corrupt.Add(1)
+			continue
+		}
+		deliveries++
+		if t.seen.Add(id.Seq) {
+			fresh++
+			if high := &t.high[d.Partition]; id.Seq < *high {
+				r.outOfOrder.Add(1)
+			} else {
+				*high = id.Seq
+			}
+			// A latency beyond the histogram's 30 days is in the log all the same.
+			_ = r.live.Record(now - start - t.share.At(id.Seq))
+		}
+		row.Producer, row.Seq, row.Partition, row.Offset = int32(id.Producer), id.Seq, d.Partition, d.Offset
+		row.BrokerNs, row.BrokerKind = d.BrokerNs, d.BrokerKind
+		r.log.Append(row)
+	}
+	r.deliveries.Add(deliveries)
+	r.fresh.Add(fresh)
+	r.stamped = now
+	r.log.SetWatermark(now)
+	r.handOver()
+}
+
+func (r *receiver) notOurs(err error) {
+	switch err {
+	case nil:
+		r.stale.Add(1)
+	case envelope.ErrCorrupt:
+		r.corrupt.Add(1)
+	default:
+		r.foreign.Add(1)
+	}
+}
+
+// handOver gives the latencies so far to the monitor when it has taken the last.
+func (r *receiver) handOver() {
+	if r.live.N() == 0 || r.handed.Load() != nil {
+		return
+	}
+	if empty := r.returned.Swap(nil); empty != nil {
+		r.handed.Store(r.live)
+		r.live = empty
+	}
+}
+
+// tick says that a receiver that waits has received everything so far, for the
+// log's watermark. It returns at once when the receiver is at work.
+func (r *receiver) tick() {
+	now := r.clock.Now() // before idle is read: what is received later is stamped later
+	if !r.idle.Load() || !r.logMu.TryLock() {
+		return
+	}
+	defer r.logMu.Unlock()
+	if now > r.stamped {
+		r.log.SetWatermark(now)
+	}
+}

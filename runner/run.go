@@ -1,0 +1,260 @@
+package runner
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"queuebench/objectstore"
+	"queuebench/queue"
+	"queuebench/rawlog"
+	"queuebench/runner/envelope"
+	"queuebench/runner/hostinfo"
+	"queuebench/runner/schedule"
+)
+
+// hurriedClose is how long the log may take to store what it has after Ctrl-C.
+// With what goes before, a run ends within 2 s.
+const hurriedClose = 1200 * time.Millisecond
+
+// patientClose is how long it may take at the end of a run that was not
+// interrupted.
+const patientClose = 2 * time.Minute
+
+// Result is how a run went.
+type Result struct {
+	Steps []StepResult
+	// Broken are promises of the queue that were broken, a sentence each.
+	Broken []string
+	// Unsent are the files that the log's store did not take.
+	Unsent []string
+	// Interrupted says that the run's context ended.
+	Interrupted bool
+}
+
+// Acked is the number of acknowledged messages of all steps.
+func (r *Result) Acked() (n int64) {
+	for i := range r.Steps {
+		n += r.Steps[i].Accounting.Acked
+	}
+	return n
+}
+
+// run is a run that is under way.
+type run struct {
+	cfg    *Config
+	ctx    context.Context
+	filler *envelope.Filler
+	meter  *hostinfo.Meter
+
+	mu     sync.Mutex // guards the manifest
+	result Result
+}
+
+// Run runs all steps and closes the log. The result is there with an error too,
+// which joins what went wrong: a step that failed, a log that could not be
+// kept. When ctx ends, the load ends at once, the log is closed, or left in the
+// spool and named, within 2 s, and the queue's objects are removed after it.
+func Run(ctx context.Context, cfg Config) (*Result, error) {
+	r := &run{cfg: &cfg, ctx: ctx, filler: envelope.NewFiller(cfg.Seed), meter: hostinfo.NewMeter(cfg.SpoolDir)}
+	if err := cfg.Check(); err != nil {
+		return &r.result, err
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	watching := make(chan struct{})
+	go func() {
+		defer close(watching)
+		select {
+		case <-cfg.Log.Failed():
+			stop(fmt.Errorf("the log cannot be written, so the run ends: %w", cfg.Log.Err()))
+		case <-ctx.Done():
+		}
+	}()
+	defer func() { stop(nil); <-watching }()
+
+	cfg.Manifest.StartedNs = cfg.Clock.Now()
+	if err := r.writeManifest(ctx); err != nil {
+		_, closeErr := cfg.Log.Close(ctx)
+		return &r.result, errors.Join(err, closeErr)
+	}
+	failed, removals := r.steps(ctx)
+	err := r.end(ctx, failed)
+	for _, remove := range removals {
+		err = errors.Join(err, remove(ctx))
+	}
+	return &r.result, err
+}
+
+// steps runs the plans. What could not be removed yet, after an interrupt, is
+// left to the caller.
+func (r *run) steps(ctx context.Context) (failed error, removals []func(context.Context) error) {
+	for i, p := range r.cfg.Plans {
+		if ctx.Err() != nil {
+			break
+		}
+		s := newStep(r, p, i)
+		err := s.run(ctx)
+		if ctx.Err() != nil {
+			removals = append(removals, s.remove)
+		} else {
+			if rerr := s.remove(ctx); rerr != nil {
+				r.warn(rerr.Error())
+				err = errors.Join(err, rerr)
+			}
+			err = errors.Join(err, r.storeStep(ctx, p))
+		}
+		result := s.result()
+		r.record(s, result)
+		if err != nil {
+			err = fmt.Errorf("step %d (%s messages per second), repeat %d: %w", p.Step, p.Rate, p.Repeat, err)
+			failed = errors.Join(failed, err)
+			r.cfg.noteTo("%v", err)
+		}
+		if ctx.Err() != nil {
+			break
+		}
+		if werr := r.writeManifest(ctx); werr != nil {
+			r.warn(werr.Error())
+		}
+		if err != nil && r.cfg.FailFast && i+1 < len(r.cfg.Plans) {
+			r.warn(fmt.Sprintf("the run ended with the first step that failed, as asked: %d of %d steps did not run", len(r.cfg.Plans)-i-1, len(r.cfg.Plans)))
+			break
+		}
+		if result.Behind != "" {
+			r.warn(fmt.Sprintf("step %d (%s messages per second), repeat %d did not keep up: %s", p.Step, p.Rate, p.Repeat, result.Behind))
+			if r.cfg.StopWhenBehind && i+1 < len(r.cfg.Plans) {
+				r.warn(fmt.Sprintf("the run ended with the first step that did not keep up, as asked: %d of %d steps did not run", len(r.cfg.Plans)-i-1, len(r.cfg.Plans)))
+				break
+			}
+		}
+	}
+	return failed, removals
+}
+
+// storeStep waits until the step's parts are stored. A store that is slow is a
+// warning: the parts are in the spool, and are tried on until the run's end.
+func (r *run) storeStep(ctx context.Context, p Plan) error {
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	err := r.cfg.Log.CloseStep(ctx, p.Step, p.Repeat)
+	if err == nil {
+		return nil
+	}
+	if logErr := r.cfg.Log.Err(); logErr != nil {
+		return logErr
+	}
+	r.warn(err.Error())
+	return nil
+}
+
+// record adds a step to manifest and result.
+func (r *run) record(s *step, result StepResult) {
+	s.rec.Parts = r.cfg.Log.Parts(s.plan.Step, s.plan.Repeat)
+	result.Step = s.rec
+	r.mu.Lock()
+	r.cfg.Manifest.Steps = append(r.cfg.Manifest.Steps, s.rec)
+	r.mu.Unlock()
+	r.result.Steps = append(r.result.Steps, result)
+	if s.queue != nil && !r.interrupted() {
+		r.result.Broken = append(r.result.Broken, s.broken()...)
+	}
+}
+
+// end closes the log and writes the last manifest.
+func (r *run) end(ctx context.Context, failed error) error {
+	r.result.Interrupted = r.ctx.Err() != nil
+	limit := patientClose
+	if ctx.Err() != nil {
+		limit = hurriedClose
+	}
+	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
+	defer cancel()
+
+	m := r.cfg.Manifest
+	unsent, logErr := r.cfg.Log.Close(closing)
+	r.result.Unsent = unsent
+	r.mu.Lock()
+	for i := range m.Steps {
+		m.Steps[i].Parts = r.cfg.Log.Parts(m.Steps[i].Step, m.Steps[i].Repeat)
+	}
+	m.EndedNs = r.cfg.Clock.Now()
+	switch {
+	case r.result.Interrupted:
+		m.Reason = "interrupted"
+	case logErr != nil:
+		m.Reason = logErr.Error()
+	case failed != nil:
+		m.Reason = failed.Error()
+	default:
+		m.Complete = true
+	}
+	r.mu.Unlock()
+	if ctx.Err() != nil {
+		// The store may have taken all the time that there was.
+		late, cancelLate := context.WithTimeout(context.WithoutCancel(ctx), 300*time.Millisecond)
+		defer cancelLate()
+		closing = late
+	}
+	err := errors.Join(failed, logErr, r.writeManifest(closing))
+	if len(unsent) > 0 {
+		err = errors.Join(err, r.spoolManifest())
+	}
+	if r.result.Interrupted {
+		// What an interrupt cuts off is no failure of its own.
+		err = errors.Join(logErr, context.Cause(r.ctx))
+	}
+	return err
+}
+
+// spoolManifest leaves the manifest beside parts that were not stored, so that
+// they can be uploaded from there.
+func (r *run) spoolManifest() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	body, err := json.MarshalIndent(r.cfg.Manifest, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(r.cfg.SpoolDir, rawlog.ManifestName), body, 0o644)
+}
+
+func (r *run) writeManifest(ctx context.Context) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.cfg.Log.WriteManifest(ctx, r.cfg.Manifest)
+}
+
+// warn keeps a finding with the run and shows it.
+func (r *run) warn(text string) {
+	r.mu.Lock()
+	r.cfg.Manifest.Warnings = append(r.cfg.Manifest.Warnings, text)
+	r.mu.Unlock()
+	r.cfg.noteTo("%s", text)
+}
+
+// queueIs keeps what the queue says of itself.
+func (r *run) queueIs(info queue.Info) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.cfg.Manifest.Queue = info
+}
+
+func (r *run) interrupted() bool { return r.ctx.Err() != nil }
+
+func (r *run) share(s schedule.Schedule, producer int) schedule.Share {
+	return schedule.NewShare(s, producer, r.cfg.Producers)
+}
+
+func (r *run) requests() *objectstore.Counts {
+	if r.cfg.Requests == nil {
+		return nil
+	}
+	c := r.cfg.Requests()
+	return &c
+}

@@ -1,0 +1,193 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"queuebench/clock"
+	"queuebench/queue"
+	"queuebench/rawlog"
+	"queuebench/runner/envelope"
+	"queuebench/runner/ledger"
+	"queuebench/runner/pace"
+	"queuebench/runner/schedule"
+	"queuebench/stats"
+)
+
+const (
+	// maxBatch and maxBatchBytes bound what one Send is handed.
+	maxBatch      = 4096
+	maxBatchBytes = 1 << 20
+	// roomPause is how long the sender sleeps when nothing more may be in
+	// flight.
+	roomPause = 50 * time.Microsecond
+)
+
+// sender is the load of one producer. Its goroutine runs load and then finish.
+type sender struct {
+	id         int
+	tag        uint32
+	share      schedule.Share
+	partitions int
+	size       int
+	filler     *envelope.Filler
+	clock      *clock.Clock
+	pacing     pace.Kind
+	books      *ledger.Ledger
+	events     *events
+
+	producer queue.Producer
+	start    int64 // of the schedule, ns
+	end      int64 // of the step's load, ns
+	stop     *atomic.Bool
+
+	holds   ledger.Holds
+	batch   []queue.Message
+	pending []ledger.Pending
+	slab    []byte
+
+	seq      int64
+	lags     stats.Counter // sent − intended of each message
+	maxLag   atomic.Int64  // since it was last taken, ns
+	refusals refusals
+}
+
+func (s *sender) name() string { return fmt.Sprintf("producer-%d", s.id) }
+
+// load sends the schedule and returns the number of messages that it scheduled:
+// all, or those that were due when it was stopped.
+func (s *sender) load(ctx context.Context) (scheduled int64, err error) {
+	n := max(1, min(maxBatch, maxBatchBytes/s.size))
+	s.batch, s.pending, s.slab = make([]queue.Message, n), make([]ledger.Pending, n), make([]byte, n*s.size)
+	for i := range s.batch {
+		s.batch[i] = queue.Message{Payload: s.slab[i*s.size : (i+1)*s.size : (i+1)*s.size], Partition: queue.AnyPartition}
+	}
+	w := pace.New(s.clock, s.pacing, s.stop)
+	defer w.Close()
+
+	total := s.share.Len()
+	for s.seq < total && err == nil {
+		due := s.start + s.share.At(s.seq)
+		s.books.Next(due)
+		now := w.Until(due)
+		if s.stop.Load() || now >= s.end {
+			break
+		}
+		room := min(s.books.Room(), int64(n), total-s.seq)
+		if room <= 0 {
+			s.holds.Add(now, w.Until(now+int64(roomPause)))
+			continue
+		}
+		err = s.send(ctx, s.fill(int(room), now))
+	}
+	s.refusals.tell(s.events, s.name())
+	scheduled = total
+	if s.stop.Load() || err != nil {
+		scheduled = max(s.seq, s.share.Due(s.seq, s.clock.Now()-s.start))
+	}
+	for seq := s.seq; seq < scheduled; seq++ {
+		due := s.start + s.share.At(seq)
+		s.books.Overrun(seq, due)
+	}
+	s.books.Next(max(s.end, s.clock.Now()))
+	return scheduled, err
+}
+
+// fill makes the batch of what is due now, at most room messages, and returns
+// their number.
+func (s *sender) fill(room int, now int64) int {
+	k := 0
+	for k < room {
+		due := s.start + s.share.At(s.seq)
+		if due > now {
+			break
+		}
+		p := s.batch[k].Payload
+		envelope.Encode(p, envelope.ID{Producer: uint16(s.id), Tag: s.tag, Seq: s.seq})
+		s.filler.Fill(p, uint16(s.id), s.seq)
+		s.pending[k] = ledger.Pending{Seq: s.seq, Intended: due, Blocked: s.holds.Since(due)}
+		s.seq++
+		k++
+	}
+	return k
+}
+
+// send hands the first k messages of the batch over.
+func (s *sender) send(ctx context.Context, k int) error {
+	sent := s.clock.Now()
+	for i := range s.pending[:k] {
+		s.pending[i].Sent = sent
+		_ = s.lags.Record(sent - s.pending[i].Intended) // what is beyond its 30 days is in the log
+	}
+	s.books.Register(s.pending[:k])
+	taken, err := s.producer.Send(ctx, s.batch[:k])
+	s.holds.Add(sent, s.clock.Now())
+	if lag := sent - s.pending[0].Intended; lag > s.maxLag.Load() {
+		s.maxLag.Store(lag)
+	}
+	if err == nil {
+		return nil
+	}
+	s.books.Retract(k-taken, ctx.Err() != nil)
+	if ctx.Err() != nil || errors.Is(err, queue.ErrClosed) {
+		return err
+	}
+	s.refusals.add(s.events, s.name(), k-taken, err)
+	return nil
+}
+
+// finish sends an end mark to each partition and waits until everything that
+// was handed over is resolved.
+func (s *sender) finish(ctx context.Context) error {
+	for s.books.RingRoom() < s.partitions {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		time.Sleep(time.Millisecond)
+	}
+	marks := make([]queue.Message, s.partitions)
+	for i := range marks {
+		p := make([]byte, max(s.size, envelope.Size))
+		envelope.Encode(p, envelope.ID{Kind: envelope.End, Producer: uint16(s.id), Tag: s.tag, Seq: s.seq})
+		s.filler.Fill(p, uint16(s.id), envelope.MaxSeq-int64(i))
+		marks[i] = queue.Message{Payload: p, Partition: int32(i)}
+	}
+	s.books.RegisterEnd(len(marks), s.clock.Now())
+	taken, err := s.producer.Send(ctx, marks)
+	if err != nil {
+		s.books.Retract(len(marks)-taken, true)
+		return fmt.Errorf("sending the end marks: %w", err)
+	}
+	if err := s.producer.Flush(ctx); err != nil {
+		return fmt.Errorf("flushing: %w", err)
+	}
+	return nil
+}
+
+// refusals gathers what a queue refuses into one event a second.
+type refusals struct {
+	messages int
+	text     string
+	told     time.Time
+	all      atomic.Int64
+}
+
+func (r *refusals) add(e *events, actor string, messages int, err error) {
+	r.messages += messages
+	r.all.Add(int64(messages))
+	r.text = err.Error()
+	if time.Since(r.told) >= time.Second {
+		r.tell(e, actor)
+	}
+}
+
+func (r *refusals) tell(e *events, actor string) {
+	if r.messages == 0 {
+		return
+	}
+	e.add(actor, "refused", fmt.Sprintf("%d messages were not taken: %s", r.messages, r.text), rawlog.Null)
+	r.messages, r.told = 0, time.Now()
+}

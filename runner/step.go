@@ -58,7 +58,8 @@ type step struct {
 	scheduled []int64 // per producer, once its load has ended
 
 	receiving sync.WaitGroup
-	fatal     chan error // the first error of each actor that cannot go on
+	ended     chan struct{} // closed when every actor has ended
+	fatal     chan error    // the first error of each actor that cannot go on
 	monitor   *monitor
 }
 
@@ -70,7 +71,7 @@ func tagOf(runID string, index int) uint32 {
 }
 
 func newStep(r *run, p Plan, index int) *step {
-	s := &step{r: r, plan: p, tag: tagOf(r.cfg.Run, index), partitions: 1}
+	s := &step{r: r, plan: p, tag: tagOf(r.cfg.Run, index), partitions: 1, ended: make(chan struct{})}
 	s.rec = rawlog.Step{
 		Step: p.Step, Repeat: p.Repeat, Rate: p.Rate.PerSecond(), Settings: maps.Clone(p.Settings),
 		DurationNs: int64(p.Schedule.Duration()), Producers: r.cfg.Producers, Parts: []rawlog.PartInfo{},
@@ -309,16 +310,15 @@ func (s *step) close(ctx context.Context, cancel context.CancelCauseFunc) {
 	for _, r := range s.receivers {
 		closing.Go(func() { s.closed(r.name(), r.consumer.Close()) })
 	}
-	ended := make(chan struct{})
 	go func() {
 		closing.Wait()
 		s.receiving.Wait()
-		close(ended)
+		close(s.ended)
 	}()
 	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 	select {
-	case <-ended:
+	case <-s.ended:
 	case <-timer.C:
 		text := fmt.Sprintf("producers or consumers did not close within %v; they were left behind", timeout)
 		s.events.add(process, "note", text, rawlog.Null)
@@ -339,6 +339,10 @@ func (s *step) remove(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTimeout)
 	defer cancel()
+	select {
+	case <-s.ended: // what is still written while it is removed would stay
+	case <-ctx.Done():
+	}
 	err := s.queue.Remove(ctx)
 	if err != nil {
 		err = fmt.Errorf("removing the queue of step %d, repeat %d: %w", s.plan.Step, s.plan.Repeat, err)

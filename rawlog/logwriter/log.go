@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"path"
 	"regexp"
 	"slices"
 	"sync"
@@ -83,7 +82,7 @@ type streamKey struct {
 }
 
 func (k streamKey) partName(index int) string {
-	return path.Join(k.table, fmt.Sprintf("step=%d", k.step), fmt.Sprintf("repeat=%d", k.repeat), fmt.Sprintf("part-%s-%d.parquet", k.actor, index))
+	return rawlog.PartName(k.table, k.step, k.repeat, k.actor, index)
 }
 
 // New opens a log. It makes the spool folder and touches nothing in the store.

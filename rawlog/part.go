@@ -1,0 +1,214 @@
+package rawlog
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// PartReader reads a part, a row group at a time. Its memory is used again for
+// the next one, and for the next part that it opens.
+//
+//	r, err := rawlog.OpenPart(obj, "producer", "seq", "intended_ns")
+//	for r.Next() {
+//		for i, seq := range r.Columns()[1].Ints { … }
+//	}
+//	return r.Err()
+//
+// What it reads may be damaged or made to deceive: every number is checked
+// before it is used, and its memory is bounded by the file's size and by
+// MaxRowGroupRows, MaxPageBytes and MaxFooterBytes.
+type PartReader struct {
+	obj    Object
+	part   Part
+	table  *Table
+	groups []format.RowGroup
+	data   int64 // where the footer begins: pages lie before it
+	rows   int64
+
+	leaves  []leaf
+	columns []Values
+	next    int // row group
+	batch   int // rows of the current batch
+	err     error
+
+	zstd    *zstd.Decoder
+	chunk   []byte // of the column at hand, as stored
+	page    []byte // decompressed
+	present []int32
+	codes   []int32
+}
+
+// Values are the values of a column in a batch. All of it is valid until the
+// next call of Next.
+type Values struct {
+	Column
+	// Ints are the values of a number, a 32-bit one widened; Null where it is
+	// null. Nil for a string.
+	Ints []int64
+	// Codes are the values of a string as indexes of Dict; −1 where it is null.
+	// The dictionary is that of the batch and may hold a string twice. Nil for
+	// a number.
+	Codes []int32
+	Dict  []string
+	// Valid tells, where a value is not null, apart what Ints cannot: a number
+	// that is Null itself. Nil when no value of the batch is null.
+	Valid []bool
+
+	dictInts []int64
+	mask     []bool // memory of Valid
+	ints     []int64
+	codes    []int32
+}
+
+// String returns value i of a string; "" where it is null.
+func (v *Values) String(i int) string {
+	if c := v.Codes[i]; c >= 0 {
+		return v.Dict[c]
+	}
+	return ""
+}
+
+// OpenPart opens a part to read the named columns, all of its table's when none
+// is named. It reads the footer; the pages are read as Next comes to them. The
+// caller closes obj.
+func OpenPart(obj Object, columns ...string) (*PartReader, error) {
+	r := new(PartReader)
+	if err := r.Open(obj, columns...); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// Open is OpenPart with the memory of a reader that is done with another part.
+func (r *PartReader) Open(obj Object, columns ...string) error {
+	meta, data, err := readFooter(obj)
+	if err != nil {
+		return err
+	}
+	part, err := identity(meta)
+	if err != nil {
+		return err
+	}
+	table := TableNamed(part.Table)
+	if table == nil {
+		return unsupported("a part of the table %q", part.Table)
+	}
+	if len(columns) == 0 {
+		for _, c := range table.Columns {
+			columns = append(columns, c.Name)
+		}
+	}
+	leaves, err := findColumns(meta, table, columns)
+	if err != nil {
+		return err
+	}
+	rows := int64(0)
+	for i := range meta.RowGroups {
+		n := meta.RowGroups[i].NumRows
+		if n < 0 || rows > math.MaxInt64-n {
+			return damaged("row group %d has %d rows", i, n)
+		}
+		rows += n
+	}
+	if rows != meta.NumRows {
+		return damaged("%d rows, its row groups have %d", meta.NumRows, rows)
+	}
+	if err := checkExtent(meta, data); err != nil {
+		return err
+	}
+	r.obj, r.part, r.table, r.groups, r.data, r.rows = obj, part, table, meta.RowGroups, data, rows
+	r.leaves = leaves
+	// Columns keep the memory of the part before, by position.
+	for len(r.columns) < len(leaves) {
+		r.columns = append(r.columns, Values{})
+	}
+	r.columns = r.columns[:len(leaves)]
+	for i, l := range leaves {
+		r.columns[i].Column = l.column
+	}
+	r.next, r.batch, r.err = 0, 0, nil
+	return nil
+}
+
+// Part is the part's identity.
+func (r *PartReader) Part() Part { return r.part }
+
+// Table is the table that the part belongs to.
+func (r *PartReader) Table() *Table { return r.table }
+
+// Rows is the number of rows of the part.
+func (r *PartReader) Rows() int64 { return r.rows }
+
+// Len is the number of rows of the batch, at most MaxRowGroupRows.
+func (r *PartReader) Len() int { return r.batch }
+
+// Columns are the values of the batch, in the order in which the columns were
+// named.
+func (r *PartReader) Columns() []Values { return r.columns }
+
+// Err is the error that ended Next, or nil at the part's end.
+func (r *PartReader) Err() error { return r.err }
+
+// Next reads the next batch, which is not empty. It returns false at the end of
+// the part and on an error.
+func (r *PartReader) Next() bool {
+	for r.err == nil && r.next < len(r.groups) {
+		g := &r.groups[r.next]
+		r.next++
+		if g.NumRows == 0 {
+			continue
+		}
+		if r.err = r.readGroup(g); r.err != nil {
+			r.err = fmt.Errorf("row group %d: %w", r.next-1, r.err)
+			return false
+		}
+		r.batch = int(g.NumRows)
+		return true
+	}
+	r.batch = 0
+	return false
+}
+
+// checkExtent refuses a file whose columns claim more bytes than there are, for
+// instance since many of them point to the same ones.
+func checkExtent(meta *format.FileMetaData, data int64) error {
+	left := data
+	for i := range meta.RowGroups {
+		for j := range meta.RowGroups[i].Columns {
+			size := meta.RowGroups[i].Columns[j].MetaData.TotalCompressedSize
+			if size < 0 || size > left {
+				return damaged("row group %d, column %d: %d bytes are claimed where %d are left", i, j, size, left)
+			}
+			left -= size
+		}
+	}
+	return nil
+}
+
+func (r *PartReader) readGroup(g *format.RowGroup) error {
+	if g.NumRows > MaxRowGroupRows {
+		return unsupported("%d rows, the limit is %d", g.NumRows, MaxRowGroupRows)
+	}
+	for i, l := range r.leaves {
+		if l.index >= len(g.Columns) {
+			return damaged("column %s is missing", l.column.Name)
+		}
+		if err := r.readColumn(&r.columns[i], l, &g.Columns[l.index].MetaData, int(g.NumRows)); err != nil {
+			return fmt.Errorf("column %s: %w", l.column.Name, err)
+		}
+	}
+	return nil
+}
+
+// Watermark is the time (ns since the epoch) before which every row of the
+// part's actor and table is in this part or an earlier one: without end in the
+// last one.
+func (p Part) Watermark() int64 {
+	if p.Last {
+		return math.MaxInt64
+	}
+	return p.WatermarkNs
+}

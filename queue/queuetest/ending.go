@@ -132,9 +132,6 @@ func (s *suite) queueCloseEndsAll(t *testing.T) {
 	p.sendMessages(t, 3, 3, 30, anyPartition)
 	p.flush(t)
 	ch := receiveInBackground(t.Context(), c)
-	if err := q.Remove(s.deadline(t)); err != nil {
-		t.Errorf("Remove: %v", err)
-	}
 	for range 2 {
 		if err := q.Close(); err != nil {
 			t.Errorf("Close of the queue: %v", err)

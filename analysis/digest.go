@@ -111,7 +111,9 @@ type CommitStats struct {
 	MedianBytes  int64 `json:"median_bytes"`
 	MedianPutNs  int64 `json:"median_data_put_ns"`
 	MedianCommit int64 `json:"median_commit_put_ns"`
-	Retried      int64 `json:"retried"` // commits that took more than one try
+	// MedianFetchNs is what a reader takes to get a commit and its data.
+	MedianFetchNs int64 `json:"median_fetch_ns"`
+	Retried       int64 `json:"retried"` // commits that took more than one try
 }
 
 // Second is a row of the table seconds, what the report draws and judges.

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -37,11 +38,11 @@ func schedule(n int, rate float64, latency func(i int, at time.Duration) time.Du
 }
 
 // synthStep counts messages into a digest the plain way: a map of intervals.
-func synthStep(t testing.TB, step int, rate float64, duration, interval time.Duration, msgs []msg) StepDigest {
+func synthStep(_ testing.TB, step int, rate float64, duration, interval time.Duration, msgs []msg) StepDigest {
 	s := StepDigest{Step: step, Rate: rate, Settings: map[string]string{"rate": FormatRate(rate)}, Complete: true,
 		StartNs: 1_700_000_000e9 + int64(step)*100e9, Duration: duration, Interval: interval}
 	n := int((duration + interval - 1) / interval)
-	counters := make([][numSeries]stats.Histogram, n)
+	values := make([][numSeries][]int64, n)
 	s.Intervals = make([]Interval, n)
 	for i := range s.Intervals {
 		s.Intervals[i].Start = time.Duration(i) * interval
@@ -49,9 +50,7 @@ func synthStep(t testing.TB, step int, rate float64, duration, interval time.Dur
 	}
 	s.ReceivedPerSecond = make([]int64, int((duration+sec-1)/sec))
 	record := func(i int, k int, d time.Duration) {
-		if err := counters[i][k].Record(int64(d)); err != nil {
-			t.Fatal(err)
-		}
+		values[i][k] = append(values[i][k], int64(d))
 	}
 	a := &s.Accounting
 	for _, m := range msgs {
@@ -101,10 +100,28 @@ func synthStep(t testing.TB, step int, rate float64, duration, interval time.Dur
 	}
 	for i := range s.Intervals {
 		for k := range numSeries {
-			*s.Intervals[i].series(k) = counters[i][k].Compact()
+			*s.Intervals[i].series(k) = compactOf(values[i][k])
 		}
 	}
 	return s
+}
+
+// compactOf counts values into a histogram at rest.
+func compactOf(values []int64) stats.Compact {
+	var c stats.Compact
+	slices.Sort(values)
+	for i, v := range values {
+		if i == 0 {
+			c.Min = v
+		}
+		c.N, c.Max, c.Sum = c.N+1, v, c.Sum+float64(v)
+		if n := len(c.Buckets); n > 0 && c.Buckets[n-1].Index == stats.Index(v) {
+			c.Buckets[n-1].Count++
+		} else {
+			c.Buckets = append(c.Buckets, stats.Bucket{Index: stats.Index(v), Count: 1})
+		}
+	}
+	return c
 }
 
 // synthDigest is a complete run of steps on a queue that promises all.

@@ -3,7 +3,6 @@
 package objectstore
 
 import (
-	"io/fs"
 	"os"
 	"syscall"
 )
@@ -21,6 +20,3 @@ func unlink(root *os.Root, name string, folder bool) error {
 	}
 	return root.Remove(name)
 }
-
-// fileID would tell apart two files of one name; here time and size must do.
-func fileID(fs.FileInfo) uint64 { return 0 }

@@ -114,6 +114,10 @@ func TestHistogramAgainstExactCounts(t *testing.T) {
 			}
 			checkSame(t, "Accumulate", g.Compact(), want)
 			checkSame(t, "Sum", Sum(parts...), want)
+			third := n / 3
+			if third > 0 && third < n-1 {
+				checkSame(t, "Sum of three", Sum(exact(x[:third]), exact(x[third:third+1]), exact(x[third+1:])), want)
+			}
 			g.Reset()
 			if got := g.Compact(); got.N != 0 || len(got.Buckets) != 0 {
 				t.Fatalf("after Reset: %+v", got)

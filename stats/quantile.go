@@ -97,13 +97,13 @@ func (c Compact) CountAbove(v int64) int64 {
 // Sum adds histograms. The result shares no memory that changes.
 func Sum(cs ...Compact) Compact {
 	var t totals
-	used, last := 0, 0
+	used, last, before := 0, 0, 0
 	lowest, highest := int32(math.MaxInt32), int32(math.MinInt32)
 	for i, c := range cs {
 		if c.N == 0 {
 			continue
 		}
-		used, last = used+1, i
+		used, last, before = used+1, i, last
 		t.add(c)
 		lowest = min(lowest, c.Buckets[0].Index)
 		highest = max(highest, c.Buckets[len(c.Buckets)-1].Index)
@@ -113,6 +113,10 @@ func Sum(cs ...Compact) Compact {
 		return Compact{}
 	case 1:
 		return cs[last]
+	case 2:
+		out := t.compact()
+		out.Buckets = mergeBuckets(cs[before].Buckets, cs[last].Buckets)
+		return out
 	}
 	// Dense over the range in use: at most 88,064 counts, whatever the number
 	// of histograms.
@@ -134,6 +138,23 @@ func Sum(cs ...Compact) Compact {
 		}
 	}
 	return out
+}
+
+// mergeBuckets adds two, which may be of very different size and range.
+func mergeBuckets(a, b []Bucket) []Bucket {
+	out := make([]Bucket, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		switch {
+		case a[0].Index < b[0].Index:
+			out, a = append(out, a[0]), a[1:]
+		case a[0].Index > b[0].Index:
+			out, b = append(out, b[0]), b[1:]
+		default:
+			out = append(out, Bucket{a[0].Index, a[0].Count + b[0].Count})
+			a, b = a[1:], b[1:]
+		}
+	}
+	return append(append(out, a...), b...)
 }
 
 // supportRisk is the chance that a sample of the smallest supported size has no

@@ -55,7 +55,7 @@ type protocol struct {
 	WriterFeatures   []string `json:"writerFeatures,omitempty"`
 }
 
-type fileFormat struct {
+type format struct {
 	Provider string            `json:"provider"`
 	Options  map[string]string `json:"options"`
 }
@@ -63,7 +63,7 @@ type fileFormat struct {
 type metaData struct {
 	ID               string            `json:"id"`
 	Name             string            `json:"name,omitempty"`
-	Format           fileFormat        `json:"format"`
+	Format           format            `json:"format"`
 	SchemaString     string            `json:"schemaString"`
 	PartitionColumns []string          `json:"partitionColumns"`
 	Configuration    map[string]string `json:"configuration"`

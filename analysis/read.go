@@ -1,0 +1,308 @@
+package analysis
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"queuebench/rawlog"
+)
+
+// Options are how a raw log is turned into a digest.
+type Options struct {
+	// Edges are cut into the grid of every step besides the edge of the
+	// default warm-up: what a View will cut at. Those outside of a step are
+	// left out.
+	Edges []time.Duration
+	// Interval is the grid; 0 for DefaultInterval of each step.
+	Interval time.Duration
+	// Progress is told how many rows of how many were read; nil for nobody.
+	Progress func(done, total int64)
+}
+
+// Read reads the raw log of a run into a digest, row group by row group. Memory
+// is that of the messages in flight at one time and of the digest, whatever the
+// length of the log.
+//
+// The error is rawlog.ErrNotARun where there is no run.json, ErrNoData for a
+// log without a message; an error about a part names it and says what to do.
+func Read(ctx context.Context, src rawlog.Source, opt Options) (*Digest, error) {
+	names, err := src.List(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("listing %s: %w", src.Address(), err)
+	}
+	m, err := readManifest(ctx, src, names)
+	if err != nil {
+		return nil, err
+	}
+	steps, err := findParts(ctx, src, m, names)
+	if err != nil {
+		return nil, err
+	}
+	r := &reading{ctx: ctx, src: src, run: m.Run, progress: opt.Progress}
+	for _, s := range steps {
+		for _, t := range rawlog.Tables {
+			r.total += s.rows(t.Name)
+		}
+	}
+	d := &Digest{Manifest: withoutParts(*m)}
+	for _, s := range withManifest(steps, m) {
+		step, err := r.step(m, s, opt)
+		if err != nil {
+			return nil, err
+		}
+		d.Steps = append(d.Steps, *step)
+	}
+	return d, checkData(d)
+}
+
+// withManifest adds the steps that have no parts but stand in run.json.
+func withManifest(steps []*stepParts, m *rawlog.Manifest) []*stepParts {
+	for i := range m.Steps {
+		e := &m.Steps[i]
+		if !slices.ContainsFunc(steps, func(s *stepParts) bool { return s.step == e.Step && s.repeat == e.Repeat }) {
+			steps = append(steps, &stepParts{step: e.Step, repeat: e.Repeat})
+		}
+	}
+	slices.SortFunc(steps, func(a, b *stepParts) int {
+		if a.step != b.step {
+			return a.step - b.step
+		}
+		return a.repeat - b.repeat
+	})
+	return steps
+}
+
+func checkData(d *Digest) error {
+	why := ""
+	for i := range d.Steps {
+		a := &d.Steps[i].Accounting
+		if a.Scheduled+a.Foreign+a.RecordsRejected > 0 {
+			return nil
+		}
+		if f := d.Steps[i].Failure; f != "" && why == "" {
+			why = fmt.Sprintf("; step %d failed: %s", d.Steps[i].Step, f)
+		}
+	}
+	if why == "" && d.Manifest.Reason != "" {
+		why = "; the run ended early: " + d.Manifest.Reason
+	}
+	return fmt.Errorf("run %s: %w: no step has a message%s", d.Manifest.Run, ErrNoData, why)
+}
+
+// step reads one repeat of one step.
+func (r *reading) step(m *rawlog.Manifest, s *stepParts, opt Options) (*StepDigest, error) {
+	fail := func(err error) (*StepDigest, error) {
+		return nil, fmt.Errorf("step %d, repeat %d: %w", s.step, s.repeat, err)
+	}
+	sent, received, err := r.open(s)
+	defer func() {
+		for _, x := range sent {
+			x.close()
+		}
+		for _, x := range received {
+			x.close()
+		}
+	}()
+	if err != nil {
+		return fail(err)
+	}
+	out := &StepDigest{Step: s.step, Repeat: s.repeat, NoEndToEnd: s.clockConflict()}
+	groups, planned := describe(out, m, sent)
+	for _, x := range received {
+		groups = x.addGroups(groups)
+	}
+	if len(groups) > maxGroups {
+		return fail(fmt.Errorf("%d consumer groups, at most %d can be joined", len(groups), maxGroups))
+	}
+	if out.Interval = opt.Interval; out.Interval <= 0 {
+		out.Interval = DefaultInterval(out.Duration)
+	}
+	if out.Duration/out.Interval > maxGrid {
+		return fail(fmt.Errorf("intervals of %s in a step of %s: at most %d intervals", formatDuration(out.Interval), formatDuration(out.Duration), maxGrid))
+	}
+	out.Intervals = newIntervals(out.Duration, out.Interval, append(slices.Clone(opt.Edges), DefaultWarmup(out.Duration)))
+
+	j := newJoiner(out, groups)
+	j.maxSeq = s.rows(rawlog.Sent.Name)
+	j.watermarks(s, planned)
+	out.Complete = planned != nil && planned.Complete && j.sentWhole && j.receivedWhole
+	if err := j.run(sent, received); err != nil {
+		return fail(err)
+	}
+	if err := r.side(out, s); err != nil {
+		return fail(err)
+	}
+	if planned == nil && out.Duration > 0 {
+		out.Rate = float64(out.Accounting.Scheduled) / out.Duration.Seconds()
+	}
+	return out, nil
+}
+
+// open opens the streams of a step, each at its first row.
+func (r *reading) open(s *stepParts) (sent []*sentStream, received []*receivedStream, err error) {
+	for _, actor := range s.actors(rawlog.Sent.Name) {
+		x := &sentStream{stream: stream{read: r, columns: sentColumns, parts: s.tables[rawlog.Sent.Name][actor]}}
+		ok, err := x.load()
+		if err != nil {
+			return sent, received, err
+		}
+		if ok {
+			sent = append(sent, x)
+		}
+	}
+	for _, actor := range s.actors(rawlog.Received.Name) {
+		x := &receivedStream{stream: stream{read: r, columns: receivedColumns, parts: s.tables[rawlog.Received.Name][actor]}}
+		ok, err := x.load()
+		if err != nil {
+			return sent, received, err
+		}
+		if ok {
+			received = append(received, x)
+		}
+	}
+	return sent, received, nil
+}
+
+// describe fills in what run.json says of the step. A run that was killed in a
+// step has no entry of it: then start and length are those of the rows.
+func describe(out *StepDigest, m *rawlog.Manifest, sent []*sentStream) (groups []string, planned *rawlog.Step) {
+	for i := range m.Steps {
+		if e := &m.Steps[i]; e.Step == out.Step && e.Repeat == out.Repeat {
+			planned = e
+		}
+	}
+	if planned != nil {
+		out.Rate, out.Settings, out.Failure = planned.Rate, planned.Settings, planned.Failure
+		out.StartNs, out.Duration = planned.StartedNs, time.Duration(planned.DurationNs)
+		return slices.Clone(planned.Groups), planned
+	}
+	first, last := int64(math.MaxInt64), int64(math.MinInt64)
+	for _, x := range sent {
+		for _, t := range x.cols[2].Ints[:x.n] {
+			first, last = min(first, t), max(last, t)
+		}
+		if p := x.parts[len(x.parts)-1].part; p.WatermarkNs > last {
+			last = p.WatermarkNs
+		}
+	}
+	if first <= last {
+		// The last message lies inside: one more nanosecond.
+		out.StartNs, out.Duration = first, time.Duration(last-first+1)
+	}
+	return nil, nil
+}
+
+// addGroups adds the groups of the first rows.
+func (s *receivedStream) addGroups(groups []string) []string {
+	seen := make([]bool, len(s.cols[3].Dict))
+	for _, code := range s.cols[3].Codes[:s.n] {
+		if code >= 0 && !seen[code] {
+			seen[code] = true
+			if name := s.cols[3].Dict[code]; !slices.Contains(groups, name) && len(groups) <= maxGroups {
+				groups = append(groups, name)
+			}
+		}
+	}
+	return groups
+}
+
+// watermarks finds up to when the log of a step is whole. An actor that has no
+// part at all, in a step that did not end, leaves nothing known.
+func (j *joiner) watermarks(s *stepParts, planned *rawlog.Step) {
+	lowest := func(table string, actors int) (w int64, whole bool) {
+		w, whole = math.MaxInt64, true
+		names := s.actors(table)
+		for _, actor := range names {
+			w = min(w, watermark(s.tables[table][actor]))
+		}
+		if len(names) < actors && (planned == nil || !planned.Complete) {
+			w = math.MinInt64
+		}
+		return w, w == math.MaxInt64
+	}
+	producers, consumers := 1, len(j.groups)
+	if planned != nil {
+		producers = planned.Producers
+	}
+	_, j.sentWhole = lowest(rawlog.Sent.Name, producers)
+	j.until, j.receivedWhole = lowest(rawlog.Received.Name, consumers)
+	for actor, parts := range s.tables[rawlog.Sent.Name] {
+		var id int64
+		if _, err := fmt.Sscanf(actor, "producer-%d", &id); err == nil {
+			if p := j.producer(id); p != nil {
+				p.watermark = watermark(parts)
+			}
+		}
+	}
+}
+
+// run feeds all rows to the join, in the order of their times as far as the
+// streams have it: sent by intended time, received by received time, so that
+// what is held at a time is what was in flight at that time. Deliveries of
+// several consumers are in exact order, since only the first of a message
+// counts.
+func (j *joiner) run(sent []*sentStream, received []*receivedStream) error {
+	sent, received = slices.Clone(sent), slices.Clone(received)
+	slack := int64(j.step.Interval)
+	for j.err == nil && len(sent)+len(received) > 0 {
+		s, nextSent := earliest(sent)
+		r, nextReceived := earliest(received)
+		if s >= 0 && (r < 0 || sent[s].head() <= received[r].head()) {
+			limit := nextSent
+			if r >= 0 {
+				limit = min(limit, received[r].head())
+			}
+			if limit < math.MaxInt64-slack {
+				limit += slack
+			}
+			sent[s].advance(j, limit)
+			more, err := sent[s].load()
+			if err != nil {
+				return err
+			}
+			if !more {
+				sent = slices.Delete(sent, s, s+1)
+			}
+			continue
+		}
+		limit := nextReceived
+		if s >= 0 {
+			limit = min(limit, sent[s].head())
+		}
+		received[r].advance(j, limit)
+		more, err := received[r].load()
+		if err != nil {
+			return err
+		}
+		if !more {
+			received = slices.Delete(received, r, r+1)
+		}
+	}
+	if j.err != nil {
+		return j.err
+	}
+	j.finish()
+	return nil
+}
+
+// earliest is the stream whose next row is the earliest, −1 for none, and the
+// time of the one after it.
+func earliest[S interface{ head() int64 }](streams []S) (index int, next int64) {
+	index, next = -1, math.MaxInt64
+	first := int64(math.MaxInt64)
+	for i, s := range streams {
+		switch t := s.head(); {
+		case index < 0 || t < first:
+			if index >= 0 {
+				next = first
+			}
+			index, first = i, t
+		case t < next:
+			next = t
+		}
+	}
+	return index, next
+}

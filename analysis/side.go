@@ -1,0 +1,127 @@
+package analysis
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"queuebench/rawlog"
+	"queuebench/stats"
+)
+
+// maxEvents is how many events a digest keeps of a step, the earliest ones; the
+// last one then says how many more there were.
+const maxEvents = 10_000
+
+// side reads the three series of a step.
+func (r *reading) side(out *StepDigest, s *stepParts) error {
+	for _, read := range []func(*StepDigest, *stepParts) error{r.seconds, r.batches, r.events} {
+		if err := read(out, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// each calls f for the columns of each batch of a table and its rows.
+func (r *reading) each(s *stepParts, table string, columns []string, f func(actor string, c []rawlog.Values, n int)) error {
+	for _, actor := range s.actors(table) {
+		x := stream{read: r, columns: columns, parts: s.tables[table][actor]}
+		for {
+			ok, err := x.load()
+			if err != nil {
+				return err
+			}
+			if !ok {
+				break
+			}
+			f(actor, x.cols, x.n)
+			x.pos = x.n
+		}
+		x.close()
+	}
+	return nil
+}
+
+// seconds reads the resource series. What a system could not tell is 0.
+func (r *reading) seconds(out *StepDigest, s *stepParts) error {
+	columns := []string{"time_ns", "received", "backlog", "in_flight", "schedule_lag_ns", "cpu_ns", "steal_ns", "memory_bytes", "gc_pause_ns"}
+	err := r.each(s, rawlog.Seconds.Name, columns, func(_ string, c []rawlog.Values, n int) {
+		get := func(column, i int) int64 {
+			if v := c[column].Ints[i]; v != rawlog.Null {
+				return v
+			}
+			return 0
+		}
+		for i := range n {
+			out.Seconds = append(out.Seconds, Second{
+				At: time.Duration(c[0].Ints[i] - out.StartNs), Received: get(1, i), Backlog: get(2, i), InFlight: get(3, i), ScheduleLagNs: get(4, i),
+				CPUNs: get(5, i), StealNs: get(6, i), MemoryBytes: get(7, i), GCPauseNs: get(8, i),
+			})
+		}
+	})
+	slices.SortStableFunc(out.Seconds, func(a, b Second) int { return cmp.Compare(a.At, b.At) })
+	return err
+}
+
+// batches reads commits and fetches for their medians. A commit is a batch that
+// has the time of a commit; one without messages (a table's first) is none.
+func (r *reading) batches(out *StepDigest, s *stepParts) error {
+	var bytes, put, commit, fetch stats.Counter
+	columns := []string{"messages", "bytes", "tries", "data_put_ns", "commit_put_ns", "commit_get_ns", "data_get_ns"}
+	err := r.each(s, rawlog.Batches.Name, columns, func(_ string, c []rawlog.Values, n int) {
+		for i := range n {
+			v := func(column int) int64 { return c[column].Ints[i] }
+			if v(0) <= 0 {
+				continue
+			}
+			if v(4) != rawlog.Null {
+				out.Commits.Commits++
+				if v(2) > 1 {
+					out.Commits.Retried++
+				}
+				record(&bytes, v(1))
+				record(&put, v(3))
+				record(&commit, v(4))
+			}
+			if v(5) != rawlog.Null {
+				record(&fetch, v(5)+max(0, v(6)))
+			}
+		}
+	})
+	median := func(h *stats.Counter) int64 { ns, _ := h.Take().Quantile(0.5, 0); return ns }
+	out.Commits.MedianBytes, out.Commits.MedianPutNs = median(&bytes), median(&put)
+	out.Commits.MedianCommit, out.Commits.MedianFetchNs = median(&commit), median(&fetch)
+	return err
+}
+
+// record counts a value that is not null. These are stage times and sizes: one
+// beyond 30 days, or 2.6 PB, is nonsense and tells nothing of the median.
+func record(h *stats.Counter, v int64) {
+	if v >= 0 {
+		_ = h.Record(v)
+	}
+}
+
+func (r *reading) events(out *StepDigest, s *stepParts) error {
+	more := 0
+	err := r.each(s, rawlog.Events.Name, []string{"time_ns", "actor", "kind", "text", "duration_ns"}, func(_ string, c []rawlog.Values, n int) {
+		for i := range n {
+			if len(out.Events) == maxEvents {
+				more += n - i
+				return
+			}
+			e := Event{At: time.Duration(c[0].Ints[i] - out.StartNs), Actor: c[1].String(i), Kind: c[2].String(i), Text: c[3].String(i)}
+			if d := c[4].Ints[i]; d != rawlog.Null {
+				e.Duration = time.Duration(d)
+			}
+			out.Events = append(out.Events, e)
+		}
+	})
+	slices.SortStableFunc(out.Events, func(a, b Event) int { return cmp.Compare(a.At, b.At) })
+	if more > 0 {
+		out.Events = append(out.Events, Event{At: out.Duration, Actor: "analysis", Kind: "note", Text: fmt.Sprintf("%d more events are in the raw log", more)})
+	}
+	return err
+}

@@ -1,0 +1,210 @@
+package analysis
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"queuebench/rawlog"
+)
+
+// stream reads the parts of one actor's table one after another, a row group
+// at a time.
+type stream struct {
+	read    *reading
+	columns []string
+	parts   []partRef
+	next    int // part
+	obj     rawlog.Object
+	reader  rawlog.PartReader
+	open    bool
+	cols    []rawlog.Values
+	pos, n  int // in the batch
+}
+
+// reading is what the streams of a Read share.
+type reading struct {
+	ctx         context.Context
+	src         rawlog.Source
+	run         string
+	done, total int64 // rows
+	progress    func(done, total int64)
+}
+
+// load makes sure that there is a row at pos. It returns false at the end.
+func (s *stream) load() (bool, error) {
+	for s.pos >= s.n {
+		if err := s.read.ctx.Err(); err != nil {
+			return false, err
+		}
+		if !s.open {
+			if s.next == len(s.parts) {
+				return false, nil
+			}
+			if err := s.openPart(); err != nil {
+				return false, err
+			}
+		}
+		if s.reader.Next() {
+			s.pos, s.n, s.cols = 0, s.reader.Len(), s.reader.Columns()
+			s.read.done += int64(s.n)
+			if s.read.progress != nil {
+				s.read.progress(s.read.done, max(s.read.done, s.read.total))
+			}
+			continue
+		}
+		err := s.reader.Err()
+		name := s.parts[s.next].name
+		s.close()
+		s.next++
+		if err != nil {
+			return false, partError(s.read.src, name, err)
+		}
+	}
+	return true, nil
+}
+
+func (s *stream) openPart() error {
+	want := &s.parts[s.next]
+	obj, err := s.read.src.Open(s.read.ctx, want.name)
+	if err != nil {
+		return partError(s.read.src, want.name, err)
+	}
+	if err := s.reader.Open(obj, s.columns...); err != nil {
+		obj.Close()
+		return partError(s.read.src, want.name, err)
+	}
+	if got := s.reader.Part(); got.Run != s.read.run || identityOf(got) != identityOf(want.part) {
+		obj.Close()
+		return fmt.Errorf("%s: %s is the part %s of the run %q, not what %s says: copy the log again",
+			s.read.src.Address(), want.name, identityOf(got), got.Run, rawlog.ManifestName)
+	}
+	s.obj, s.open = obj, true
+	return nil
+}
+
+func (s *stream) close() {
+	if s.open {
+		s.obj.Close()
+		s.open = false
+	}
+	s.pos, s.n = 0, 0
+}
+
+// The columns that a join reads, and their positions.
+var (
+	sentColumns     = []string{"producer", "seq", "intended_ns", "sent_ns", "acked_ns", "status", "blocked_ns"}
+	receivedColumns = []string{"producer", "seq", "received_ns", "group", "partition", "broker_ns"}
+)
+
+// sentStream feeds the rows of a producer to a join.
+type sentStream struct {
+	stream
+	statuses []rawlog.Status // by code; invalid ones are beyond the last
+}
+
+const invalidStatus = rawlog.Status(math.MaxUint8)
+
+// head is the time of the next row.
+func (s *sentStream) head() int64 { return s.cols[2].Ints[s.pos] }
+
+// advance takes rows up to a time, at least one. The batch may end before.
+func (s *sentStream) advance(j *joiner, limit int64) {
+	c := s.cols
+	producer, seq, intended, sent, acked, blocked := c[0].Ints, c[1].Ints, c[2].Ints, c[3].Ints, c[4].Ints, c[6].Ints
+	codes := c[5].Codes
+	if s.pos == 0 {
+		s.statuses = s.statuses[:0]
+		for _, name := range c[5].Dict {
+			status, ok := rawlog.StatusOf(name)
+			if !ok {
+				status = invalidStatus
+			}
+			s.statuses = append(s.statuses, status)
+		}
+	}
+	for first := s.pos; s.pos < s.n && (s.pos == first || intended[s.pos] <= limit); s.pos++ {
+		i := s.pos
+		status := invalidStatus
+		if code := codes[i]; code >= 0 {
+			status = s.statuses[code]
+		}
+		if status == invalidStatus {
+			j.step.Accounting.RecordsRejected++
+			continue
+		}
+		j.row(producer[i], seq[i], intended[i], sent[i], acked[i], blocked[i], status)
+	}
+}
+
+// receivedStream feeds the deliveries of a consumer to a join.
+type receivedStream struct {
+	stream
+	groups []int // by code; −1 for one that is not known
+	// The highest seq seen, per producer and partition.
+	high    map[highKey]*int64
+	lastKey highKey
+	last    *int64
+}
+
+type highKey struct {
+	producer, partition int64
+}
+
+func (s *receivedStream) head() int64 { return s.cols[2].Ints[s.pos] }
+
+func (s *receivedStream) advance(j *joiner, limit int64) {
+	c := s.cols
+	producer, seq, received, partition, broker := c[0].Ints, c[1].Ints, c[2].Ints, c[4].Ints, c[5].Ints
+	codes := c[3].Codes
+	if s.pos == 0 {
+		s.groups = s.groups[:0]
+		for _, name := range c[3].Dict {
+			s.groups = append(s.groups, j.groupNumber(name))
+		}
+	}
+	a := &j.step.Accounting
+	for first := s.pos; s.pos < s.n && (s.pos == first || received[s.pos] <= limit); s.pos++ {
+		i := s.pos
+		g := -1
+		if code := codes[i]; code >= 0 {
+			g = s.groups[code]
+		}
+		if g < 0 {
+			a.RecordsRejected++
+			continue
+		}
+		if received[i] >= j.until {
+			continue // beyond the watermark
+		}
+		if !j.delivery(g, producer[i], seq[i], received[i], broker[i]) {
+			continue
+		}
+		key := highKey{producer[i], partition[i]}
+		if s.last == nil || s.lastKey != key {
+			if s.high == nil {
+				s.high = map[highKey]*int64{}
+			}
+			s.lastKey, s.last = key, s.high[key]
+			if s.last == nil {
+				s.last = new(int64)
+				*s.last = -1
+				s.high[key] = s.last
+			}
+		}
+		if seq[i] < *s.last {
+			a.OutOfOrder++
+		} else {
+			*s.last = seq[i]
+		}
+	}
+}
+
+func (j *joiner) groupNumber(name string) int {
+	for i, g := range j.groups {
+		if g == name {
+			return i
+		}
+	}
+	return -1
+}

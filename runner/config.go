@@ -10,6 +10,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"time"
 
 	"queuebench/clock"
@@ -72,6 +73,9 @@ type Config struct {
 const (
 	MaxMessageSize = 64 << 20
 	MaxActors      = 1024 // producers, or consumers of all groups
+	MaxPartitions  = 1024
+	// MaxDuration of a step is what a histogram holds.
+	MaxDuration = 30 * 24 * time.Hour
 )
 
 // Check refuses what cannot run, with what to change.
@@ -105,6 +109,12 @@ func (c *Config) Check() error {
 		}
 	}
 	return nil
+}
+
+// Shuffle puts plans into a random order that the seed decides.
+func Shuffle(plans []Plan, seed uint64) {
+	r := rand.New(rand.NewPCG(seed, 0x534855464645)) // the second word only tells this stream from others of the same seed
+	r.Shuffle(len(plans), func(i, j int) { plans[i], plans[j] = plans[j], plans[i] })
 }
 
 // Status is the state of a step at a moment.

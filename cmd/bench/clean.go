@@ -1,0 +1,160 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"queuebench/internal/command"
+	"queuebench/objectstore"
+	"queuebench/rawlog"
+)
+
+func cleanCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "clean",
+		Usage:     "remove what an interrupted run left of its queue",
+		ArgsUsage: "RUN",
+		Description: `Prints how many objects it removed: those of the queue of one run, and nothing
+else. RUN is the address that the run printed, or its id, with the flags that it
+was started with.`,
+		UsageText: `   bench clean ./queuebench-data/queuebench/runs/20260102t030405z-abcdef
+   bench clean 20260102t030405z-abcdef --log`,
+		Flags: append([]cli.Flag{
+			&cli.BoolFlag{Name: "log", Usage: "remove the run's raw log too"},
+		}, placeFlags()...),
+		Action: clean,
+	}
+}
+
+func clean(c *cli.Context) error {
+	if c.Args().Len() != 1 {
+		return command.Misusef("name one run: its address, or its id")
+	}
+	run := c.Args().First()
+	w, err := places(c, os.Getenv)
+	if err != nil {
+		return err
+	}
+	target := remains{options: w.options}
+	if strings.ContainsAny(run, `/\`) {
+		if err := target.fromAddress(c.Context, c, run); err != nil {
+			return err
+		}
+	} else {
+		if err := checkRunID(run); err != nil {
+			return err
+		}
+		target.run, target.store, target.log = run, w.store, w.log
+		if w.embedded != "" {
+			target.store = objectstore.Address{Folder: filepath.Join(w.embedded, embeddedBucket)}
+			if w.sameLog {
+				target.log = below(target.store, runsPrefix)
+			}
+		}
+	}
+	return target.remove(c)
+}
+
+// remains are what a run may have left.
+type remains struct {
+	run     string
+	store   objectstore.Address // zero for a queue without a store
+	log     objectstore.Address // the run's log lies below it under its id
+	options objectstore.Options
+}
+
+// fromAddress finds them by the run's own manifest.
+func (t *remains) fromAddress(ctx context.Context, c *cli.Context, address string) error {
+	a, err := complete(c, address, c.String("s3-backend"), os.Getenv)
+	if err != nil {
+		return err
+	}
+	m, err := readManifest(ctx, a, t.options)
+	if err != nil {
+		return err
+	}
+	if err := checkRunID(m.Run); err != nil {
+		return fmt.Errorf("the run at %s: %w", address, err)
+	}
+	t.run = m.Run
+	if a.IsFolder() {
+		a.Folder = filepath.Dir(a.Folder)
+	} else {
+		a.Prefix = strings.Trim(path.Dir("/"+a.Prefix), "/")
+	}
+	t.log = a
+	if m.Store.Address != "" {
+		t.store, err = objectstore.ParseAddress(m.Store.Address)
+	}
+	return err
+}
+
+// readManifest reads the run.json of a run's address.
+func readManifest(ctx context.Context, a objectstore.Address, options objectstore.Options) (*rawlog.Manifest, error) {
+	if a.IsFolder() {
+		// Opening a folder would make it.
+		if _, err := os.Stat(filepath.Join(a.Folder, rawlog.ManifestName)); err != nil {
+			return nil, fmt.Errorf("there is no run at %s: it has no %s", a, rawlog.ManifestName)
+		}
+	}
+	store, err := objectstore.OpenAddress(ctx, a, options)
+	if err != nil {
+		return nil, err
+	}
+	body, _, err := store.Get(ctx, rawlog.ManifestName)
+	if errors.Is(err, objectstore.ErrNotFound) {
+		return nil, fmt.Errorf("there is no run at %s: it has no %s", a, rawlog.ManifestName)
+	}
+	if err != nil {
+		return nil, err
+	}
+	m := &rawlog.Manifest{}
+	if err := json.Unmarshal(body, m); err != nil {
+		return nil, fmt.Errorf("%s at %s is no manifest of a run: %w", rawlog.ManifestName, a, err)
+	}
+	if family, _, _ := strings.Cut(m.Schema, "/"); family != "queuebench.run" {
+		return nil, fmt.Errorf("%s at %s is no manifest of a run: its schema is %q", rawlog.ManifestName, a, m.Schema)
+	}
+	return m, nil
+}
+
+func (t *remains) remove(c *cli.Context) error {
+	tables, logs := 0, 0
+	var err error
+	if t.store != (objectstore.Address{}) {
+		if tables, err = t.removeBelow(c.Context, t.store, tablesPrefix+"/"+t.run+"/"); err != nil {
+			return err
+		}
+	}
+	if c.Bool("log") {
+		if logs, err = t.removeBelow(c.Context, t.log, t.run+"/"); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(c.App.Writer, "removed %d objects of the queue of run %s\n", tables, t.run)
+	if c.Bool("log") {
+		fmt.Fprintf(c.App.Writer, "removed %d objects of its log\n", logs)
+	}
+	return nil
+}
+
+func (t *remains) removeBelow(ctx context.Context, a objectstore.Address, prefix string) (int, error) {
+	if a.IsFolder() {
+		if _, err := os.Stat(a.Folder); errors.Is(err, os.ErrNotExist) {
+			return 0, fmt.Errorf("there is no folder %s: name the run by the address that it printed, or add --data, --store or --log-store", a.Folder)
+		}
+	}
+	store, err := objectstore.OpenAddress(ctx, a, t.options)
+	if err != nil {
+		return 0, err
+	}
+	return objectstore.RemoveAll(ctx, store, prefix)
+}

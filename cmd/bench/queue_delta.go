@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"queuebench/internal/command"
+	"queuebench/queue"
+	"queuebench/queue/deltalake"
+	"queuebench/runner"
+)
+
+func deltaKind() kind {
+	return kind{
+		name:  "delta",
+		usage: "a Delta Lake table on object storage",
+		store: true,
+		flags: []cli.Flag{
+			&cli.DurationFlag{Name: "commit-interval", Usage: "period of the commit timer", Value: 100 * time.Millisecond},
+			&cli.DurationFlag{Name: "poll-interval", Usage: "pause of the reader after it found no new version", Value: 5 * time.Millisecond},
+			&cli.Int64Flag{Name: "autocommit-duration-ms", Usage: "commit interval and poll interval both, in milliseconds"},
+			&cli.Int64Flag{Name: "batch-bytes", Usage: "commit before the interval ends at so many bytes of payload", Value: 16 << 20},
+			&cli.IntFlag{Name: "batch-messages", Usage: "commit before the interval ends at so many messages", Value: 1_000_000},
+			&cli.IntFlag{Name: "pipeline", Usage: "batches under way at once; 1 is a serial writer", Value: 4},
+			&cli.StringFlag{Name: "codec", Usage: "compression of data files: none, snappy or zstd", Value: "none"},
+			&cli.StringFlag{Name: "schema", Usage: "columns of the table: data, or pathway (data, time, diff)", Value: "data"},
+		},
+		parse: parseDelta,
+	}
+}
+
+func parseDelta(c *cli.Context) (opener, error) {
+	cfg := deltalake.Config{
+		CommitInterval: c.Duration("commit-interval"), PollInterval: c.Duration("poll-interval"),
+		BatchBytes: c.Int64("batch-bytes"), BatchMessages: c.Int("batch-messages"), Pipeline: c.Int("pipeline"),
+		Codec: deltalake.Codec(c.String("codec")),
+	}
+	switch s := c.String("schema"); s {
+	case "data":
+		cfg.Schema = deltalake.DataOnly
+	case "pathway":
+		cfg.Schema = deltalake.Pathway
+	default:
+		return nil, command.Misusef("--schema %q: say data or pathway", s)
+	}
+	if c.IsSet("autocommit-duration-ms") {
+		if c.IsSet("commit-interval") || c.IsSet("poll-interval") {
+			return nil, command.Misusef("--autocommit-duration-ms sets --commit-interval and --poll-interval both: give it, or give these")
+		}
+		ms := c.Int64("autocommit-duration-ms")
+		if ms <= 0 || ms > int64(24*time.Hour/time.Millisecond) {
+			return nil, command.Misusef("--autocommit-duration-ms %d: it is a number of milliseconds from 1 to a day", ms)
+		}
+		cfg.CommitInterval = time.Duration(ms) * time.Millisecond
+		cfg.PollInterval = cfg.CommitInterval
+	}
+	for _, f := range []struct {
+		name  string
+		value int64
+	}{
+		{"commit-interval", int64(cfg.CommitInterval)}, {"poll-interval", int64(cfg.PollInterval)},
+		{"batch-bytes", cfg.BatchBytes}, {"batch-messages", int64(cfg.BatchMessages)}, {"pipeline", int64(cfg.Pipeline)},
+	} {
+		if f.value <= 0 {
+			return nil, command.Misusef("--%s must be positive", f.name)
+		}
+	}
+	switch cfg.Codec {
+	case deltalake.None, deltalake.Snappy, deltalake.Zstd:
+	default:
+		return nil, command.Misusef("--codec %q: say none, snappy or zstd", cfg.Codec)
+	}
+	return func(env queueEnv) func(context.Context, runner.Plan) (queue.Queue, error) {
+		cfg := cfg
+		cfg.Store, cfg.Clock, cfg.Partitions = env.store, env.clock, env.partitions
+		return func(_ context.Context, p runner.Plan) (queue.Queue, error) {
+			cfg := cfg
+			cfg.Name = stepName(p)
+			return deltalake.New(cfg)
+		}
+	}, nil
+}
+
+// stepName is the name of a step's queue below the run's own prefix.
+func stepName(p runner.Plan) string { return fmt.Sprintf("step-%d-repeat-%d", p.Step, p.Repeat) }

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"context"
+
+	"github.com/urfave/cli/v2"
+
+	"queuebench/internal/command"
+	"queuebench/queue"
+	"queuebench/queue/memory"
+	"queuebench/runner"
+)
+
+func memoryKind() kind {
+	return kind{
+		name:  "memory",
+		usage: "in this process: what the instrument itself takes",
+		flags: []cli.Flag{
+			&cli.DurationFlag{Name: "delay", Usage: "how long after it was taken a message can be received"},
+			&cli.DurationFlag{Name: "service-time", Usage: "how long a consumer takes per message: a rate above its inverse builds a backlog"},
+			&cli.Int64Flag{Name: "drop-every", Usage: "acknowledge and never deliver each nth message, to see a loss found"},
+			&cli.Int64Flag{Name: "duplicate-every", Usage: "deliver each nth message twice, to see duplicates found"},
+			&cli.BoolFlag{Name: "refuse", Usage: "refuse every message, to see a failure found"},
+		},
+		parse: parseMemory,
+	}
+}
+
+func parseMemory(c *cli.Context) (opener, error) {
+	cfg := memory.Config{Faults: memory.Faults{
+		Delay: c.Duration("delay"), ServiceTime: c.Duration("service-time"),
+		DropEvery: c.Int64("drop-every"), DuplicateEvery: c.Int64("duplicate-every"),
+	}}
+	if c.Bool("refuse") {
+		cfg.Faults.Refuse = memory.RefuseByAck
+	}
+	if _, err := memory.New(cfg); err != nil {
+		return nil, command.Misuse(err)
+	}
+	return func(env queueEnv) func(context.Context, runner.Plan) (queue.Queue, error) {
+		cfg := cfg
+		cfg.Partitions, cfg.Clock = env.partitions, env.clock
+		return func(context.Context, runner.Plan) (queue.Queue, error) { return memory.New(cfg) }
+	}, nil
+}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"queuebench/clock"
+	"queuebench/internal/command"
+	"queuebench/objectstore"
+	"queuebench/queue"
+	"queuebench/runner"
+)
+
+// kind is a queue that can be put under test.
+type kind struct {
+	name  string
+	usage string
+	// store says that the queue's objects lie in an object store.
+	store bool
+	flags []cli.Flag
+	// parse reads the flags, before anything is opened.
+	parse func(c *cli.Context) (opener, error)
+}
+
+// opener returns what makes the queue of a step.
+type opener func(env queueEnv) func(context.Context, runner.Plan) (queue.Queue, error)
+
+// queueEnv is what a queue may use of the run.
+type queueEnv struct {
+	clock      *clock.Clock
+	store      objectstore.Store // at the run's own prefix; nil for a kind without store
+	partitions int
+}
+
+// kinds are the queues of this program, the default first. A further one is a
+// file with its kind and a line here (a build without it: the line behind a
+// build tag).
+func kinds() []kind {
+	return []kind{deltaKind(), memoryKind()}
+}
+
+func kindNamed(name string) (kind, error) {
+	var names []string
+	for _, k := range kinds() {
+		if k.name == name {
+			return k, nil
+		}
+		names = append(names, k.name)
+	}
+	return kind{}, command.Misusef("--queue %q: this program has %s", name, strings.Join(names, ", "))
+}
+
+// queueFlags are the flags of all kinds. A flag that two kinds share has the
+// same name in both and stands here once.
+func queueFlags() []cli.Flag {
+	var flags []cli.Flag
+	seen := map[string]bool{}
+	for _, k := range kinds() {
+		for _, f := range k.flags {
+			if name := f.Names()[0]; !seen[name] {
+				seen[name] = true
+				flags = append(flags, f)
+			}
+		}
+	}
+	return flags
+}
+
+// refuseOthers refuses flags that belong to other kinds only, since they would
+// do nothing.
+func (k kind) refuseOthers(c *cli.Context) error {
+	own := map[string]bool{}
+	for _, f := range k.flags {
+		own[f.Names()[0]] = true
+	}
+	for _, other := range kinds() {
+		for _, f := range other.flags {
+			if name := f.Names()[0]; !own[name] && c.IsSet(name) {
+				return command.Misusef("--%s does nothing with --queue %s: it belongs to --queue %s", name, k.name, other.name)
+			}
+		}
+	}
+	return nil
+}
+
+// kindsUsage lists the queues for --help.
+func kindsUsage() string {
+	var parts []string
+	for _, k := range kinds() {
+		parts = append(parts, fmt.Sprintf("%s (%s)", k.name, k.usage))
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"text/tabwriter"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"queuebench/rawlog"
+	"queuebench/runner"
+	"queuebench/stats"
+)
+
+// resultSchema names the form of --json.
+const resultSchema = "queuebench.result/1"
+
+// resultQuantiles are shown of the whole step; analyze has any, after a cut.
+var resultQuantiles = []struct {
+	name string
+	q    float64
+}{{"50", 0.5}, {"99", 0.99}, {"99.9", 0.999}}
+
+// support is the number of messages that a percentile needs to be shown.
+var support = []int64{2, 368, 3688}
+
+// jsonResult is what --json prints.
+type jsonResult struct {
+	Schema   string          `json:"schema"`
+	Run      string          `json:"run"`
+	Address  string          `json:"address"`
+	Complete bool            `json:"complete"`
+	Reason   string          `json:"reason,omitempty"`
+	Queue    string          `json:"queue"`
+	Embedded bool            `json:"in_process_floor"`
+	Warnings []string        `json:"warnings"`
+	Broken   []string        `json:"broken"`
+	Unsent   []string        `json:"unsent"`
+	Steps    []jsonStepEntry `json:"steps"`
+}
+
+type jsonStepEntry struct {
+	Step       int               `json:"step"`
+	Repeat     int               `json:"repeat"`
+	Rate       float64           `json:"rate"`
+	Complete   bool              `json:"complete"`
+	Failure    string            `json:"failure,omitempty"`
+	Behind     string            `json:"behind,omitempty"`
+	Accounting rawlog.Accounting `json:"accounting"`
+	Requests   map[string]int64  `json:"requests,omitempty"`
+	EndToEnd   jsonLatency       `json:"end_to_end_whole_step"`
+	SendLag    jsonLatency       `json:"send_lag_whole_step"`
+}
+
+// jsonLatency has null where a percentile falls on a message that never came.
+type jsonLatency struct {
+	N           int64             `json:"n"`
+	MinNs       int64             `json:"min_ns"`
+	MaxNs       int64             `json:"max_ns"`
+	MeanNs      float64           `json:"mean_ns"`
+	Percentiles map[string]*int64 `json:"percentiles_ns"`
+}
+
+func latencyOf(c stats.Compact, missing int64) jsonLatency {
+	l := jsonLatency{N: c.N, MinNs: c.Min, MaxNs: c.Max, MeanNs: c.Mean(), Percentiles: map[string]*int64{}}
+	if c.N == 0 {
+		return l
+	}
+	for _, p := range resultQuantiles {
+		if ns, beyond := c.Quantile(p.q, missing); beyond {
+			l.Percentiles[p.name] = nil
+		} else {
+			l.Percentiles[p.name] = &ns
+		}
+	}
+	return l
+}
+
+// printResult prints the table, or JSON, and the run's address on a line of its
+// own.
+func printResult(c *cli.Context, cfg *runner.Config, stores *opened, r *runner.Result) error {
+	w := c.App.Writer
+	var err error
+	if c.Bool("json") {
+		err = printJSON(w, cfg.Manifest, stores, r)
+	} else if len(r.Steps) > 0 {
+		err = printTable(w, cfg.Manifest, r)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(w, stores.address)
+	return err
+}
+
+func printJSON(w io.Writer, m *rawlog.Manifest, stores *opened, r *runner.Result) error {
+	out := jsonResult{
+		Schema: resultSchema, Run: m.Run, Address: stores.address, Complete: m.Complete, Reason: m.Reason, Queue: m.Queue.Kind,
+		Embedded: m.Store.Embedded || m.Queue.InProcess,
+		Warnings: notNil(m.Warnings), Broken: notNil(r.Broken), Unsent: notNil(r.Unsent), Steps: []jsonStepEntry{},
+	}
+	for i := range r.Steps {
+		s := &r.Steps[i]
+		out.Steps = append(out.Steps, jsonStepEntry{
+			Step: s.Step.Step, Repeat: s.Repeat, Rate: s.Rate, Complete: s.Complete, Failure: s.Failure, Behind: s.Behind,
+			Accounting: s.Accounting, Requests: s.Requests,
+			EndToEnd: latencyOf(s.EndToEnd, s.Missing), SendLag: latencyOf(s.SendLag, 0),
+		})
+	}
+	body, err := json.Marshal(out)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "%s\n", body)
+	return err
+}
+
+func notNil(s []string) []string {
+	if s == nil {
+		return []string{}
+	}
+	return s
+}
+
+// printTable prints a row for each step: counts, and latencies end to end of
+// the whole step, warm-up included.
+func printTable(out io.Writer, m *rawlog.Manifest, r *runner.Result) error {
+	title := "queue " + m.Queue.Kind
+	if m.Store.Embedded || m.Queue.InProcess {
+		title += ", in-process floor"
+	}
+	fmt.Fprintf(out, "%s; end-to-end latency from the intended time, whole steps (analyze cuts the warm-up)\n", title)
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "msg/s\trepeat\tscheduled\tacked\treceived\tlost\tduplicates\toverrun\tp50\tp99\tp99.9\tmax\tsend lag p99\t")
+	for i := range r.Steps {
+		s := &r.Steps[i]
+		a := s.Accounting
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t", strconv.FormatFloat(s.Rate, 'f', -1, 64), s.Repeat, a.Scheduled, a.Acked, a.Received, a.Lost, a.Duplicates, a.Overrun)
+		for j, p := range resultQuantiles {
+			fmt.Fprintf(w, "%s\t", quantileText(s.EndToEnd, p.q, s.Missing, support[j]))
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\n", quantileText(s.EndToEnd, 1, 0, 1), quantileText(s.SendLag, 0.99, 0, support[1]), stateText(s))
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if !m.Complete {
+		fmt.Fprintf(out, "incomplete: %s\n", m.Reason)
+	}
+	return nil
+}
+
+func stateText(s *runner.StepResult) string {
+	switch {
+	case s.Failure != "":
+		return " failed"
+	case s.Behind != "":
+		return " not keeping up"
+	}
+	return ""
+}
+
+// quantileText is a dash without the messages for it, and says so where the
+// quantile falls on a message that never came.
+func quantileText(c stats.Compact, q float64, missing, needs int64) string {
+	if c.N == 0 || c.N+missing < needs {
+		return "-"
+	}
+	ns, beyond := c.Quantile(q, missing)
+	if beyond {
+		return "> deadline"
+	}
+	return short(time.Duration(ns))
+}

@@ -1,0 +1,228 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"queuebench/clock"
+	"queuebench/internal/command"
+	"queuebench/internal/version"
+	"queuebench/objectstore"
+	"queuebench/rawlog"
+	"queuebench/rawlog/logwriter"
+	"queuebench/runner"
+	"queuebench/runner/hostinfo"
+	"queuebench/runner/schedule"
+)
+
+// loadFlags are what sweep and run share.
+func loadFlags() []cli.Flag {
+	flags := []cli.Flag{
+		&cli.StringFlag{Name: "queue", Aliases: []string{"q"}, Usage: "queue under test: " + kindsUsage(), Value: "delta"},
+		&cli.StringFlag{Name: "duration", Aliases: []string{"d"}, Usage: "how long each rate lasts", Value: "300s"},
+		&cli.StringFlag{Name: "seconds-to-stream", Usage: "the same, in seconds"},
+		&cli.IntFlag{Name: "message-size", Usage: "bytes of a message, at least 16 for its identity", Value: 100},
+		&cli.IntFlag{Name: "producers", Usage: "producers that share the rate", Value: 1},
+		&cli.IntFlag{Name: "groups", Usage: "consumer groups; each gets all messages", Value: 1},
+		&cli.IntFlag{Name: "consumers", Usage: "consumers of each group, which share its messages", Value: 1},
+		&cli.IntFlag{Name: "partitions", Usage: "partitions of the queue", Value: 1},
+		&cli.IntFlag{Name: "repeats", Usage: "how often each rate runs", Value: 1},
+		&cli.IntFlag{Name: "max-in-flight", Usage: "messages that may wait for their acknowledgement, of all producers together", Value: 1 << 18},
+		&cli.DurationFlag{Name: "drain-timeout", Usage: "how long after its end a rate waits for messages under way", Value: 30 * time.Second},
+		&cli.Uint64Flag{Name: "seed", Usage: "seed of payloads and order (default: random, and recorded)"},
+		&cli.StringFlag{Name: "run-id", Usage: "name of the run (default: its time and six random letters)"},
+		&cli.StringFlag{Name: "spool", Usage: "folder in which parts of the log wait for their upload", Value: "queuebench-spool"},
+		&cli.BoolFlag{Name: "json", Usage: "print the result as a line of JSON in the place of the table"},
+		&cli.BoolFlag{Name: "quiet", Usage: "show no progress"},
+	}
+	flags = append(flags, queueFlags()...)
+	return append(flags, placeFlags()...)
+}
+
+func sweepCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "sweep",
+		Usage: "drive a queue at several rates, one after the other",
+		Description: `Prints a table of what happened at each rate; its last line is the address of the
+raw log, which every analyze command takes. Progress and findings go to standard
+error.`,
+		UsageText: `   bench sweep --queue delta --rates 1000,10000 --duration 10s --commit-interval 100ms
+   bench sweep --range-start 10000 --range-end 50000 --range-step 10000 --seconds-to-stream 5 --s3-backend minio --autocommit-duration-ms 100
+   bench sweep --queue memory --rates 1000 --rates 5000 --duration 2s --repeats 2 --order shuffled --seed 7`,
+		Flags: append([]cli.Flag{
+			&cli.StringSliceFlag{Name: "rates", Aliases: []string{"r"}, Usage: "messages per second: a list with commas, or the flag again"},
+			&cli.StringFlag{Name: "range-start", Usage: "first rate of a range, in messages per second"},
+			&cli.StringFlag{Name: "range-end", Usage: "last rate of the range, inclusive"},
+			&cli.StringFlag{Name: "range-step", Usage: "distance of its rates"},
+			&cli.StringFlag{Name: "order", Usage: "order of the rates: ascending or shuffled", Value: "ascending"},
+			&cli.BoolFlag{Name: "stop-when-behind", Usage: "end after the first rate that the queue did not keep up with: a message was overrun, or what was due and not received rose through the second half"},
+			&cli.BoolFlag{Name: "fail-fast", Usage: "end with the first rate that fails"},
+		}, loadFlags()...),
+		Action: func(c *cli.Context) error {
+			rates, err := sweepRates(c)
+			if err != nil {
+				return err
+			}
+			return load(c, rates, c.String("order"))
+		},
+	}
+}
+
+func runCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "run",
+		Usage: "drive a queue at one rate",
+		Description: `Prints a table of what happened at the rate; its last line is the address of the
+raw log, which every analyze command takes. Progress and findings go to standard
+error.`,
+		UsageText: `   bench run --queue memory --rate 10000 --duration 5s
+   bench run --rate 1000 --duration 5s --commit-interval 20ms --json`,
+		Flags: append([]cli.Flag{
+			&cli.StringFlag{Name: "rate", Aliases: []string{"r"}, Usage: "messages per second"},
+		}, loadFlags()...),
+		Action: func(c *cli.Context) error {
+			if !c.IsSet("rate") {
+				return command.Misusef("no rate is given: add --rate 10000")
+			}
+			rate, err := schedule.ParseRate(c.String("rate"))
+			if err != nil {
+				return command.Misusef("--rate: %v", err)
+			}
+			return load(c, []schedule.Rate{rate}, "ascending")
+		},
+	}
+}
+
+// load checks everything that can be checked, opens the stores and runs.
+func load(c *cli.Context, rates []schedule.Rate, order string) error {
+	if c.Args().Present() {
+		return command.Misusef("%q is no flag: this command takes flags only", c.Args().First())
+	}
+	k, err := kindNamed(c.String("queue"))
+	if err != nil {
+		return err
+	}
+	if err := k.refuseOthers(c); err != nil {
+		return err
+	}
+	open, err := k.parse(c)
+	if err != nil {
+		return err
+	}
+	d, err := loadDuration(c)
+	if err != nil {
+		return err
+	}
+	seed, err := seedOf(c)
+	if err != nil {
+		return err
+	}
+	cfg := runner.Config{
+		Clock: clock.New(), Producers: c.Int("producers"), Groups: c.Int("groups"), Consumers: c.Int("consumers"),
+		MessageSize: c.Int("message-size"), MaxInFlight: c.Int("max-in-flight"), DrainTimeout: c.Duration("drain-timeout"),
+		Seed: seed, FailFast: c.Bool("fail-fast"), StopWhenBehind: c.Bool("stop-when-behind"),
+	}
+	if cfg.Plans, err = plans(rates, d, c.Int("repeats"), order, seed); err != nil {
+		return err
+	}
+	if p := c.Int("partitions"); p < 1 || p > runner.MaxPartitions {
+		return command.Misusef("--partitions %d: it is between 1 and %d", p, runner.MaxPartitions)
+	}
+	if err := cfg.Check(); err != nil {
+		return command.Misuse(err)
+	}
+	cfg.Run = c.String("run-id")
+	if cfg.Run == "" {
+		cfg.Run = newRunID(time.Now())
+	}
+	if err := checkRunID(cfg.Run); err != nil {
+		return err
+	}
+	w, err := places(c, os.Getenv)
+	if err != nil {
+		return err
+	}
+	stores, err := w.open(c.Context, k, cfg.Run)
+	if err != nil {
+		return err
+	}
+	err = drive(c, &cfg, open, stores)
+	return errors.Join(err, stores.close())
+}
+
+// drive runs what load has checked.
+func drive(c *cli.Context, cfg *runner.Config, open opener, stores *opened) error {
+	if err := stores.mustBeNew(c.Context, cfg.Run); err != nil {
+		return err
+	}
+	spool, err := filepath.Abs(c.String("spool"))
+	if err != nil {
+		return err
+	}
+	cfg.SpoolDir = filepath.Join(spool, cfg.Run)
+	cfg.Log, err = logwriter.New(logwriter.Options{Store: stores.log, Run: cfg.Run, Clock: cfg.Clock.Identity(), SpoolDir: cfg.SpoolDir})
+	if err != nil {
+		return err
+	}
+	cfg.Open = open(queueEnv{clock: cfg.Clock, store: stores.tables, partitions: c.Int("partitions")})
+	if stores.tables != nil {
+		cfg.Requests = func() objectstore.Counts { return stores.tables.Requests() }
+	}
+	all := settings(c)
+	all["seed"] = fmt.Sprint(cfg.Seed)
+	cfg.Manifest = &rawlog.Manifest{
+		Schema: rawlog.SchemaVersion, Run: cfg.Run,
+		Program: rawlog.Program{Name: "bench", Version: version.Number(), Go: goVersion()},
+		Host:    hostinfo.Describe(), Clock: cfg.Clock.Identity(),
+		Store: stores.store, LogStore: stores.logAt,
+		Settings: all, Warnings: stores.warnings, Steps: []rawlog.Step{},
+	}
+	show := newProgress(c, cfg)
+	for _, text := range stores.warnings {
+		show.note(text)
+	}
+	cfg.Status, cfg.Note = show.status, show.note
+	result, err := runner.Run(c.Context, *cfg)
+	show.close()
+	os.Remove(spool) // refuses a folder that is not empty
+	if perr := printResult(c, cfg, stores, result); perr != nil {
+		return errors.Join(err, perr)
+	}
+	return verdict(cfg, result, err)
+}
+
+// verdict turns what happened into the error that has its exit status.
+func verdict(cfg *runner.Config, result *runner.Result, err error) error {
+	if len(result.Unsent) > 0 {
+		err = errors.Join(err, fmt.Errorf("the log is not complete in its store: `bench upload %s` stores the rest", cfg.SpoolDir))
+	}
+	switch {
+	case result.Interrupted:
+		return command.Interrupted(errors.Join(errors.New("interrupted: the log is complete up to its watermark"), withoutCancel(err)))
+	case err != nil:
+		return err
+	case result.Acked() == 0:
+		return errors.New("no message was acknowledged: the queue refused everything, the events of the log say why")
+	case len(result.Broken) > 0:
+		var all []error
+		for _, text := range result.Broken {
+			all = append(all, errors.New(text))
+		}
+		return command.Broken(errors.Join(all...))
+	}
+	return nil
+}
+
+// withoutCancel is nil for the interrupt itself.
+func withoutCancel(err error) error {
+	if err == nil || err == context.Canceled {
+		return nil
+	}
+	return err
+}

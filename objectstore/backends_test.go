@@ -7,6 +7,7 @@ import (
 
 	"queuebench/internal/versitygw"
 	"queuebench/objectstore"
+	"queuebench/objectstore/embedded"
 )
 
 // prefixes counts the prefixes that tests of one server were given.
@@ -40,7 +41,35 @@ func backends(t *testing.T) []backend {
 			}
 			return s
 		}},
+		embeddedBackend(t),
 		versitygwBackend(t),
+	}
+}
+
+func embeddedBackend(t *testing.T) backend {
+	server, err := embedded.Start(t.Context(), embedded.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := server.CreateBucket("bucket"); err != nil {
+		t.Fatal(err)
+	}
+	return backend{
+		name: "embedded",
+		open: func(t *testing.T) objectstore.Store {
+			return open(t, server.Address("bucket", newPrefix()).String(), server.Credentials())
+		},
+		wrongKeys: func(t *testing.T) objectstore.Store {
+			return open(t, server.Address("bucket", "").String(), objectstore.StaticCredentials("another", "key", ""))
+		},
+		noBucket: func(t *testing.T) objectstore.Store {
+			return open(t, server.Address("no-such-bucket", "").String(), server.Credentials())
+		},
 	}
 }
 

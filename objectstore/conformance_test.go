@@ -372,6 +372,9 @@ func testFolderKey(t *testing.T, s objectstore.Store) {
 	for _, key := range []string{"a", "a/b", "f/g", "f/g/h"} {
 		for _, ifAbsent := range []bool{false, true} {
 			err := s.Put(t.Context(), key, []byte("z"), objectstore.PutOptions{IfAbsent: ifAbsent})
+			if _, ok := s.(*objectstore.Folder); ok && !errors.Is(err, objectstore.ErrFolderKey) {
+				t.Errorf("put %q: %v", key, err)
+			}
 			if err == nil || errors.Is(err, objectstore.ErrExists) || errors.Is(err, objectstore.ErrNotFound) || !strings.Contains(err.Error(), "beginning of another") {
 				t.Errorf("put %q (if absent: %v): %v", key, ifAbsent, err)
 			}

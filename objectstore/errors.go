@@ -44,5 +44,14 @@ func (e *Error) Unwrap() []error {
 	return all
 }
 
-// errKey is the cause of a refused key.
-var errKey = errors.New("invalid key")
+// The errors that only some stores have.
+var (
+	// ErrInvalidKey: no store of ours takes such a key.
+	ErrInvalidKey = errors.New("invalid key")
+	// ErrFolderKey: a store that keeps objects as files cannot hold the key,
+	// since it is the beginning of another one's, or another one's of it.
+	ErrFolderKey = errors.New("the key is both an object and a folder")
+)
+
+// folderKeyHint says what to do about ErrFolderKey.
+const folderKeyHint = "a store that keeps objects as files cannot hold one whose key is also the beginning of another one's: choose another key"

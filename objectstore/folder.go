@@ -130,14 +130,14 @@ func (f *Folder) path(key string) (string, error) {
 	}
 	full := f.prefix + key
 	if len(full) > maxKey {
-		return "", fmt.Errorf("%w: with its prefix it has %d bytes, the limit is %d", errKey, len(full), maxKey)
+		return "", fmt.Errorf("%w: with its prefix it has %d bytes, the limit is %d", ErrInvalidKey, len(full), maxKey)
 	}
 	for element := range strings.SplitSeq(full, "/") {
 		if strings.HasPrefix(element, tempPrefix) {
-			return "", fmt.Errorf("%w: names that begin with %q are reserved", errKey, tempPrefix)
+			return "", fmt.Errorf("%w: names that begin with %q are reserved", ErrInvalidKey, tempPrefix)
 		}
 		if !filepath.IsLocal(element) {
-			return "", fmt.Errorf("%w: this system cannot have a file named %q", errKey, element)
+			return "", fmt.Errorf("%w: this system cannot have a file named %q", ErrInvalidKey, element)
 		}
 	}
 	return filepath.FromSlash(full), nil
@@ -147,12 +147,12 @@ func (f *Folder) path(key string) (string, error) {
 func (f *Folder) fail(op, key string, err error) error {
 	e := &Error{Op: op, Object: f.dir + "/" + f.prefix + key, Cause: err}
 	switch {
-	case errors.Is(err, errKey) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
-	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, errFolderKey) && op != "put":
+	case errors.Is(err, ErrInvalidKey) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrFolderKey) && op != "put":
 		e.Kind, e.Cause = ErrNotFound, nil
 	case errors.Is(err, syscall.ENOTDIR) && op != "put":
 		e.Kind, e.Cause = ErrNotFound, nil
-	case errors.Is(err, errFolderKey) || errors.Is(err, errFileInPath) || errors.Is(err, syscall.ENOTDIR):
+	case errors.Is(err, ErrFolderKey) || errors.Is(err, syscall.ENOTDIR):
 		e.Hint = folderKeyHint
 	case errors.Is(err, fs.ErrPermission):
 		e.Kind = ErrDenied
@@ -166,14 +166,6 @@ func (f *Folder) fail(op, key string, err error) error {
 	}
 	return e
 }
-
-const folderKeyHint = "a store that keeps objects as files cannot hold one whose key is also the beginning of another one's: choose another key"
-
-// Why a key cannot be stored in a folder although S3 could store it.
-var (
-	errFolderKey  = errors.New("there is a folder of this name")
-	errFileInPath = errors.New("the beginning of its key is an object")
-)
 
 // Open opens an object for reading at any offset; the caller closes it.
 func (f *Folder) Open(ctx context.Context, key string) (*os.File, Info, error) {
@@ -215,7 +207,7 @@ func (f *Folder) open(ctx context.Context, key string) (*os.File, Info, error) {
 	}
 	stat, err := file.Stat()
 	if err == nil && !stat.Mode().IsRegular() {
-		err = errFolderKey
+		err = ErrFolderKey
 	}
 	if err != nil {
 		file.Close()
@@ -226,7 +218,7 @@ func (f *Folder) open(ctx context.Context, key string) (*os.File, Info, error) {
 
 func infoOf(key string, stat fs.FileInfo) Info {
 	// Not a digest of the contents: those would have to be read for it.
-	tag := strconv.FormatInt(stat.ModTime().UnixNano(), 16) + "-" + strconv.FormatInt(stat.Size(), 16)
+	tag := strconv.FormatInt(stat.ModTime().UnixNano(), 16) + "-" + strconv.FormatInt(stat.Size(), 16) + "-" + strconv.FormatUint(fileID(stat), 16)
 	return Info{Key: key, Size: stat.Size(), Modified: stat.ModTime(), ETag: tag}
 }
 

@@ -23,7 +23,8 @@ const putTries = 100
 
 // Put stores a whole object atomically.
 func (f *Folder) Put(ctx context.Context, key string, body []byte, opt PutOptions) error {
-	return f.put(ctx, key, bytes.NewReader(body), int64(len(body)), opt)
+	_, err := f.put(ctx, key, bytes.NewReader(body), int64(len(body)), opt)
+	return err
 }
 
 // PutFile stores what r holds. It is not conditional.
@@ -31,7 +32,8 @@ func (f *Folder) PutFile(ctx context.Context, key string, r io.ReaderAt, size in
 	if opt.IfAbsent {
 		return &Error{Op: "put", Object: f.prefix + key, Cause: errConditionalFile}
 	}
-	return f.put(ctx, key, io.NewSectionReader(r, 0, size), size, opt)
+	_, err := f.put(ctx, key, io.NewSectionReader(r, 0, size), size, opt)
+	return err
 }
 
 // errConditionalFile refuses what Store.PutFile does not promise.
@@ -39,12 +41,12 @@ var errConditionalFile = errors.New("a file cannot be put conditionally: use Put
 
 // PutReader stores exactly size bytes of r, or nothing: an r that ends early,
 // fails, or has more is an error. A Put that has to start again seeks back if r
-// can, and fails otherwise.
-func (f *Folder) PutReader(ctx context.Context, key string, r io.Reader, size int64, opt PutOptions) error {
+// can, and fails otherwise. It tells the Info of what it stored.
+func (f *Folder) PutReader(ctx context.Context, key string, r io.Reader, size int64, opt PutOptions) (Info, error) {
 	return f.put(ctx, key, r, size, opt)
 }
 
-func (f *Folder) put(ctx context.Context, key string, r io.Reader, size int64, opt PutOptions) error {
+func (f *Folder) put(ctx context.Context, key string, r io.Reader, size int64, opt PutOptions) (Info, error) {
 	if opt.IfAbsent {
 		f.putIfAbsent.Add(1)
 	} else {
@@ -52,75 +54,109 @@ func (f *Folder) put(ctx context.Context, key string, r io.Reader, size int64, o
 	}
 	name, err := f.path(key)
 	if err != nil {
-		return f.fail("put", key, err)
+		return Info{}, f.fail("put", key, err)
 	}
 	root, err := f.base(true)
 	if err != nil {
-		return f.fail("put", key, err)
+		return Info{}, f.fail("put", key, err)
 	}
-	for try := range putTries {
-		if err = ctx.Err(); err != nil {
-			break
-		}
-		if try > 0 {
-			seeker, ok := r.(io.Seeker)
-			if !ok {
-				break
-			}
-			if _, err = seeker.Seek(0, io.SeekStart); err != nil {
-				break
-			}
-		}
-		err = f.putOnce(ctx, root, name, r, size, opt.IfAbsent)
-		if !errors.Is(err, fs.ErrNotExist) {
+	p := folderPut{ctx: ctx, root: root, name: name, r: r, size: size, ifAbsent: opt.IfAbsent, sync: !f.noSync}
+	for range putTries {
+		if err = p.once(); !errors.Is(err, fs.ErrNotExist) {
 			break
 		}
 	}
 	switch {
 	case err == nil:
-		return nil
+		return infoOf(key, p.stat), nil
 	case errors.Is(err, ErrExists):
-		return &Error{Op: "put", Object: f.dir + "/" + f.prefix + key, Kind: ErrExists}
+		return Info{}, &Error{Op: "put", Object: f.dir + "/" + f.prefix + key, Kind: ErrExists}
 	case errors.Is(err, fs.ErrNotExist):
-		return f.fail("put", key, fmt.Errorf("the folder was removed while it was in use: %v", err))
+		return Info{}, f.fail("put", key, fmt.Errorf("the folder was removed while it was in use: %v", err))
 	}
-	return f.fail("put", key, err)
+	return Info{}, f.fail("put", key, err)
 }
 
-// putOnce writes a temporary file beside name and gives it that name.
-func (f *Folder) putOnce(ctx context.Context, root *os.Root, name string, r io.Reader, size int64, ifAbsent bool) error {
-	temp := filepath.Join(filepath.Dir(name), tempPrefix+rand.Text())
-	const flags = os.O_WRONLY | os.O_CREATE | os.O_EXCL
-	file, err := root.OpenFile(temp, flags, 0o644)
-	newFolder := errors.Is(err, fs.ErrNotExist)
-	if newFolder {
-		if err = root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			return asBlockedPath(root, filepath.Dir(name), err)
-		}
-		file, err = root.OpenFile(temp, flags, 0o644)
-	}
+// folderPut is a Put under way.
+type folderPut struct {
+	ctx      context.Context
+	root     *os.Root
+	name     string
+	r        io.Reader
+	size     int64
+	ifAbsent bool
+	sync     bool
+
+	begun bool // r was read from
+	stat  fs.FileInfo
+}
+
+// once writes a temporary file beside the object and gives it its name. It may
+// be called again after fs.ErrNotExist: the folder was cleared away under it.
+func (p *folderPut) once() error {
+	temp := filepath.Join(filepath.Dir(p.name), tempPrefix+rand.Text())
+	file, newFolder, err := p.create(temp)
 	if err != nil {
 		return err
 	}
 	// From here on the folder is not empty, so no Delete takes it away.
-	err = copyExactly(ctx, file, r, size)
-	if err == nil && !f.noSync {
-		err = file.Sync()
-	}
+	err = p.fill(file)
 	if closing := file.Close(); err == nil {
 		err = closing
 	}
 	if err == nil {
-		err = publish(root, temp, name, ifAbsent)
+		err = publish(p.root, temp, p.name, p.ifAbsent)
 	}
-	if err != nil || ifAbsent {
+	if err != nil || p.ifAbsent {
 		// What cannot be removed is never listed, and RemoveAll tries again.
-		_ = root.Remove(temp)
+		_ = p.root.Remove(temp)
 	}
-	if err != nil || f.noSync {
+	if err != nil || !p.sync {
 		return err
 	}
-	return syncFolders(root, filepath.Dir(name), newFolder)
+	return syncFolders(p.root, filepath.Dir(p.name), newFolder)
+}
+
+// create makes the temporary file, and its folder if there is none.
+func (p *folderPut) create(temp string) (file *os.File, newFolder bool, err error) {
+	if err := p.ctx.Err(); err != nil {
+		return nil, false, err
+	}
+	const flags = os.O_WRONLY | os.O_CREATE | os.O_EXCL
+	file, err = p.root.OpenFile(temp, flags, 0o644)
+	if errors.Is(err, syscall.ENOTDIR) {
+		return nil, false, asBlockedPath(p.root, filepath.Dir(p.name), err)
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return file, false, err
+	}
+	if err = p.root.MkdirAll(filepath.Dir(p.name), 0o755); err != nil {
+		return nil, false, asBlockedPath(p.root, filepath.Dir(p.name), err)
+	}
+	file, err = p.root.OpenFile(temp, flags, 0o644)
+	return file, true, err
+}
+
+// fill writes the body.
+func (p *folderPut) fill(file *os.File) error {
+	if p.begun {
+		seeker, ok := p.r.(io.Seeker)
+		if !ok {
+			return errors.New("the object's folder was removed while it was being written")
+		}
+		if _, err := seeker.Seek(0, io.SeekStart); err != nil {
+			return err
+		}
+	}
+	p.begun = true
+	err := copyExactly(p.ctx, file, p.r, p.size)
+	if err == nil && p.sync {
+		err = file.Sync()
+	}
+	if err == nil {
+		p.stat, err = file.Stat()
+	}
+	return err
 }
 
 // publish gives a finished file its name.
@@ -133,7 +169,7 @@ func publish(root *os.Root, temp, name string, ifAbsent bool) error {
 		return err
 	}
 	if stat, statErr := root.Lstat(name); statErr == nil && stat.IsDir() {
-		return errFolderKey
+		return ErrFolderKey
 	}
 	return ErrExists
 }
@@ -144,7 +180,7 @@ func asFolderKey(root *os.Root, name string, err error) error {
 		return err
 	}
 	if stat, statErr := root.Lstat(name); statErr == nil && stat.IsDir() {
-		return fmt.Errorf("%w (%v)", errFolderKey, err)
+		return fmt.Errorf("%w (%v)", ErrFolderKey, err)
 	}
 	return err
 }
@@ -158,7 +194,7 @@ func asBlockedPath(root *os.Root, dir string, err error) error {
 	}
 	for p := dir; p != "."; p = filepath.Dir(p) {
 		if stat, statErr := root.Stat(p); statErr == nil && !stat.IsDir() {
-			return fmt.Errorf("%w (%v)", errFileInPath, err)
+			return fmt.Errorf("%w (%v)", ErrFolderKey, err)
 		}
 	}
 	return fs.ErrNotExist

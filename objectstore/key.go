@@ -13,14 +13,14 @@ const maxKey = 1024
 // can hold: elements are separated by single slashes, none is "", "." or "..".
 func checkKey(key string) error {
 	if key == "" {
-		return fmt.Errorf("%w: it is empty", errKey)
+		return fmt.Errorf("%w: it is empty", ErrInvalidKey)
 	}
 	for element := range strings.SplitSeq(key, "/") {
 		switch element {
 		case "":
-			return fmt.Errorf("%w: it begins or ends with a slash or has two in a row", errKey)
+			return fmt.Errorf("%w: it begins or ends with a slash or has two in a row", ErrInvalidKey)
 		case ".", "..":
-			return fmt.Errorf("%w: %q is not allowed as an element", errKey, element)
+			return fmt.Errorf("%w: %q is not allowed as an element", ErrInvalidKey, element)
 		}
 	}
 	return checkText(key)
@@ -31,11 +31,11 @@ func checkKey(key string) error {
 // a row, and can still be read and deleted.
 func checkForeignKey(key string) error {
 	if key == "" || key[0] == '/' {
-		return fmt.Errorf("%w: it is empty or begins with a slash", errKey)
+		return fmt.Errorf("%w: it is empty or begins with a slash", ErrInvalidKey)
 	}
 	for element := range strings.SplitSeq(key, "/") {
 		if element == "." || element == ".." {
-			return fmt.Errorf("%w: %q is not allowed as an element", errKey, element)
+			return fmt.Errorf("%w: %q is not allowed as an element", ErrInvalidKey, element)
 		}
 	}
 	return checkText(key)
@@ -44,11 +44,11 @@ func checkForeignKey(key string) error {
 func checkText(key string) error {
 	switch {
 	case len(key) > maxKey:
-		return fmt.Errorf("%w: it has %d bytes, the limit is %d", errKey, len(key), maxKey)
+		return fmt.Errorf("%w: it has %d bytes, the limit is %d", ErrInvalidKey, len(key), maxKey)
 	case strings.IndexByte(key, 0) >= 0:
-		return fmt.Errorf("%w: it holds a NUL byte", errKey)
+		return fmt.Errorf("%w: it holds a NUL byte", ErrInvalidKey)
 	case !utf8.ValidString(key):
-		return fmt.Errorf("%w: it is not UTF-8", errKey)
+		return fmt.Errorf("%w: it is not UTF-8", ErrInvalidKey)
 	}
 	return nil
 }

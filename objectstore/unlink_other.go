@@ -3,6 +3,7 @@
 package objectstore
 
 import (
+	"io/fs"
 	"os"
 	"syscall"
 )
@@ -20,3 +21,6 @@ func unlink(root *os.Root, name string, folder bool) error {
 	}
 	return root.Remove(name)
 }
+
+// fileID would tell apart two files of one name; here time and size must do.
+func fileID(fs.FileInfo) uint64 { return 0 }

@@ -3,8 +3,10 @@
 package objectstore
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -26,4 +28,12 @@ func unlink(root *os.Root, name string, folder bool) error {
 		return &os.PathError{Op: "unlinkat", Path: name, Err: err}
 	}
 	return nil
+}
+
+// fileID tells apart two files of one name that are alive at one time.
+func fileID(stat fs.FileInfo) uint64 {
+	if s, ok := stat.Sys().(*syscall.Stat_t); ok {
+		return uint64(s.Ino)
+	}
+	return 0
 }

@@ -13,6 +13,8 @@ var (
 	ErrNotAPart = errors.New("not a part of a raw log")
 	// ErrDamaged: the file is cut off, altered, or made to deceive.
 	ErrDamaged = errors.New("damaged file")
+	// ErrSchema: the file's columns are not those of its table.
+	ErrSchema = errors.New("not the columns of its table")
 	// ErrUnsupported: valid Parquet that this reader does not read.
 	ErrUnsupported = errors.New("not supported by this reader")
 	// ErrNewer: written by a version whose format this program does not know.
@@ -23,6 +25,10 @@ var (
 
 func damaged(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrDamaged, fmt.Sprintf(format, args...))
+}
+
+func schemaError(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrSchema, fmt.Sprintf(format, args...))
 }
 
 func unsupported(format string, args ...any) error {

@@ -141,11 +141,11 @@ func findColumns(meta *format.FileMetaData, table *Table, names []string) ([]lea
 		}
 		c := table.Column(e.Name)
 		if c >= 0 {
-			if err := checkType(e, table.Columns[c]); err != nil {
-				return nil, fmt.Errorf("table %s, column %s: %w", table.Name, e.Name, err)
+			if err := checkType(e, table, table.Columns[c]); err != nil {
+				return nil, err
 			}
 			if _, twice := found[e.Name]; twice {
-				return nil, damaged("table %s has two columns %s", table.Name, e.Name)
+				return nil, schemaError("table %s has two columns %s", table.Name, e.Name)
 			}
 			found[e.Name] = leaf{table.Columns[c], next, e.RepetitionType.V == format.Optional}
 		}
@@ -156,7 +156,7 @@ func findColumns(meta *format.FileMetaData, table *Table, names []string) ([]lea
 	for i, name := range names {
 		l, ok := found[name]
 		if !ok {
-			return nil, damaged("table %s has no column %s", table.Name, name)
+			return nil, schemaError("table %s has no column %s", table.Name, name)
 		}
 		leaves[i] = l
 	}
@@ -164,7 +164,7 @@ func findColumns(meta *format.FileMetaData, table *Table, names []string) ([]lea
 }
 
 // checkType compares a column of the file with that of the table.
-func checkType(e *format.SchemaElement, c Column) error {
+func checkType(e *format.SchemaElement, table *Table, c Column) error {
 	want, annotated := format.Int64, true
 	switch c.Type {
 	case Int64, Int32:
@@ -182,10 +182,22 @@ func checkType(e *format.SchemaElement, c Column) error {
 		annotated = isString || e.LogicalType.Value == nil && (!e.ConvertedType.Valid || e.ConvertedType.V == deprecated.UTF8)
 	}
 	if !e.Type.Valid || e.Type.V != want || !annotated {
-		return damaged("its type is %v %s, expected %v", e.Type.V, e.LogicalType.String(), want)
+		return schemaError("table %s, column %s: its type is %s, expected %v", table.Name, c.Name, typeName(e), want)
 	}
 	if e.RepetitionType.Valid && e.RepetitionType.V != format.Required && e.RepetitionType.V != format.Optional {
-		return damaged("it is repeated")
+		return schemaError("table %s, column %s: it is repeated", table.Name, c.Name)
 	}
 	return nil
+}
+
+func typeName(e *format.SchemaElement) string {
+	switch {
+	case !e.Type.Valid:
+		return "missing"
+	case e.LogicalType.Value != nil:
+		return e.Type.V.String() + " " + e.LogicalType.String()
+	case e.ConvertedType.Valid:
+		return fmt.Sprintf("%v (converted type %d)", e.Type.V, e.ConvertedType.V)
+	}
+	return e.Type.V.String()
 }

@@ -55,7 +55,7 @@ type protocol struct {
 	WriterFeatures   []string `json:"writerFeatures,omitempty"`
 }
 
-type format struct {
+type fileFormat struct {
 	Provider string            `json:"provider"`
 	Options  map[string]string `json:"options"`
 }
@@ -63,7 +63,7 @@ type format struct {
 type metaData struct {
 	ID               string            `json:"id"`
 	Name             string            `json:"name,omitempty"`
-	Format           format            `json:"format"`
+	Format           fileFormat        `json:"format"`
 	SchemaString     string            `json:"schemaString"`
 	PartitionColumns []string          `json:"partitionColumns"`
 	Configuration    map[string]string `json:"configuration"`

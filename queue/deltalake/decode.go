@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/parquet-go/parquet-go"
 
@@ -22,7 +21,7 @@ type decoder struct {
 const decodeValues = 512
 
 // decode appends the messages of a file to dst, and counts retractions. The
-// payloads lie in memory that nobody else uses.
+// payloads may point into body.
 func (d *decoder) decode(body []byte, version int64, dst []queue.Delivery) (_ []queue.Delivery, retractions int, err error) {
 	defer func() {
 		// parquet-go answers some corrupt files with a panic.
@@ -34,87 +33,66 @@ func (d *decoder) decode(body []byte, version int64, dst []queue.Delivery) (_ []
 	if err != nil {
 		return dst, 0, fmt.Errorf("%w: Parquet: %w", ErrCorrupt, err)
 	}
-	payload, ok := f.Schema().Lookup(d.column)
-	if !ok || payload.Node.Type().Kind() != parquet.ByteArray {
-		return dst, 0, fmt.Errorf("%w: it has no column %q of type BYTE_ARRAY", ErrCorrupt, d.column)
-	}
 	first := len(dst)
-	for _, rg := range f.RowGroups() {
-		if dst, err = d.payloads(rg.ColumnChunks()[payload.ColumnIndex], version, dst); err != nil {
-			return dst, 0, fmt.Errorf("%w: Parquet: column %q: %w", ErrCorrupt, d.column, err)
-		}
-	}
-	if !d.retracts {
-		return dst, 0, nil
-	}
-	diff, ok := f.Schema().Lookup(diffColumn)
-	if !ok || diff.Node.Type().Kind() != parquet.Int64 {
-		return dst, 0, fmt.Errorf("%w: it has no column %q of type INT64", ErrCorrupt, diffColumn)
+	err = eachChunk(f, body, d.column, parquet.ByteArray, func(c *chunk) error {
+		dst, err = d.payloads(c, version, dst)
+		return err
+	})
+	if err != nil || !d.retracts {
+		return dst, 0, err
 	}
 	// row is read, keep is written.
 	row, keep := first, first
-	for _, rg := range f.RowGroups() {
-		err := eachPage(rg.ColumnChunks()[diff.ColumnIndex], func(v parquet.Value) error {
-			if row == len(dst) {
-				return errors.New("more rows than the payload has")
-			}
-			if v.Int64() >= 0 {
+	err = eachChunk(f, body, diffColumn, parquet.Int64, func(c *chunk) error {
+		return c.int64s(func(diff int64) {
+			if row < len(dst) && diff >= 0 {
 				dst[keep] = dst[row]
 				keep++
 			}
 			row++
-			return nil
 		})
-		if err != nil {
-			return dst, 0, fmt.Errorf("%w: Parquet: column %q: %w", ErrCorrupt, diffColumn, err)
-		}
+	})
+	if err == nil && row != len(dst) {
+		err = fmt.Errorf("%w: the column %q has %d rows, the payload %d", ErrCorrupt, diffColumn, row-first, len(dst)-first)
 	}
-	if row != len(dst) {
-		return dst, 0, fmt.Errorf("%w: the column %q has %d rows, the payload %d", ErrCorrupt, diffColumn, row-first, len(dst)-first)
-	}
-	return dst[:keep], row - keep, nil
+	return dst[:keep], row - keep, err
 }
 
-func (d *decoder) payloads(chunk parquet.ColumnChunk, version int64, dst []queue.Delivery) ([]queue.Delivery, error) {
-	err := eachPage(chunk, func(v parquet.Value) error {
-		var b []byte // a null is a message without bytes
-		if !v.IsNull() {
-			b = v.ByteArray()
-		}
+func (d *decoder) payloads(c *chunk, version int64, dst []queue.Delivery) ([]queue.Delivery, error) {
+	before := len(dst)
+	add := func(b []byte) {
 		dst = append(dst, queue.Delivery{Payload: b, Partition: d.partition, Offset: version})
-		return nil
+	}
+	err := plainPages(c.body, c.meta, c.optional, func(values []byte, n int) error { return eachByteArray(values, n, add) })
+	if !errors.Is(err, errNotPlain) {
+		return dst, err
+	}
+	dst = dst[:before]
+	err = c.eachValue(func(v parquet.Value) {
+		if v.IsNull() {
+			add(nil) // a message without bytes
+		} else {
+			add(v.ByteArray())
+		}
 	})
 	return dst, err
 }
 
-// eachPage calls yield for the values of a column chunk. The pages are not
-// released, so what the values point to stays as it is.
-func eachPage(chunk parquet.ColumnChunk, yield func(parquet.Value) error) error {
-	pages := chunk.Pages()
-	defer pages.Close()
-	var buf [decodeValues]parquet.Value
-	for {
-		page, err := pages.ReadPage()
-		if errors.Is(err, io.EOF) {
-			return nil
+// int64s calls yield for each value.
+func (c *chunk) int64s(yield func(int64)) error {
+	var all []int64 // so that nothing is yielded twice
+	err := plainPages(c.body, c.meta, c.optional, func(values []byte, n int) error {
+		if all == nil {
+			all = make([]int64, 0, n)
 		}
-		if err != nil {
-			return err
-		}
-		values := page.Values()
-		for {
-			n, err := values.ReadValues(buf[:])
-			for _, v := range buf[:n] {
-				if err := yield(v); err != nil {
-					return err
-				}
-			}
-			if errors.Is(err, io.EOF) {
-				break
-			}
-			if err != nil {
-				return err
-			}
-		}
+		return eachInt64(values, n, func(v int64) { all = append(all, v) })
+	})
+	if errors.Is(err, errNotPlain) {
+		all = all[:0]
+		err = c.eachValue(func(v parquet.Value) { all = append(all, v.Int64()) })
 	}
+	for _, v := range all {
+		yield(v)
+	}
+	return err
 }

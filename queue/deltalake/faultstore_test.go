@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"queuebench/objectstore"
 )
@@ -132,3 +134,40 @@ var (
 
 func isCommit(key string) bool { return strings.Contains(key, "/_delta_log/") }
 func isData(key string) bool   { return strings.HasSuffix(key, ".parquet") && !isCommit(key) }
+
+// lateStore answers every fourth commit with a time-out, and stores it a
+// moment later: after the client has looked for it, or after it was tried
+// again.
+type lateStore struct {
+	*faultStore
+	wg   *sync.WaitGroup
+	seen *int
+}
+
+func newLateStore(s objectstore.Store) *lateStore {
+	f, _ := withFaults(s)
+	return &lateStore{f, &sync.WaitGroup{}, new(int)}
+}
+
+func (s *lateStore) Sub(prefix string) objectstore.Store {
+	return &lateStore{s.faultStore.Sub(prefix).(*faultStore), s.wg, s.seen}
+}
+
+func (s *lateStore) Put(ctx context.Context, key string, body []byte, opt objectstore.PutOptions) error {
+	if !opt.IfAbsent || !isCommit("/"+key) || isVersion0(key) {
+		return s.faultStore.Put(ctx, key, body, opt)
+	}
+	s.mu.Lock()
+	*s.seen++
+	late, pause := *s.seen%4 == 0, time.Duration(*s.seen%3)*2*time.Millisecond
+	s.mu.Unlock()
+	if !late {
+		return s.faultStore.Put(ctx, key, body, opt)
+	}
+	body = slices.Clone(body)
+	s.wg.Go(func() {
+		time.Sleep(pause)
+		_ = s.faultStore.Put(context.Background(), key, body, opt) // the answer reaches nobody
+	})
+	return errTimeout
+}

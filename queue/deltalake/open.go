@@ -25,7 +25,7 @@ func (t *table) openForWriting(ctx context.Context, event func(kind, text string
 		action{CommitInfo: &commitInfo{Timestamp: now, Operation: "CREATE TABLE", Parameters: map[string]string{}, IsBlindAppend: &appends, EngineInfo: "queuebench", TxnID: id}},
 		action{Protocol: &protocol{MinReaderVersion: 1, MinWriterVersion: 2}},
 		action{MetaData: &metaData{
-			ID: uuid.NewString(), Format: format{Provider: "parquet", Options: map[string]string{}}, SchemaString: schema,
+			ID: uuid.NewString(), Format: fileFormat{Provider: "parquet", Options: map[string]string{}}, SchemaString: schema,
 			PartitionColumns: []string{}, CreatedTime: now,
 			// Clean-up would take versions from under a reader.
 			Configuration: map[string]string{"delta.appendOnly": "true", "delta.enableExpiredLogCleanup": "false"},

@@ -67,6 +67,9 @@ func (q *Queue) Info() queue.Info {
 	}
 }
 
+// probeTries is how often a store is asked that was busy when it was.
+const probeTries = 5
+
 // probed asks once whether the store is fit for commits.
 func (q *Queue) probed(ctx context.Context) error {
 	q.mu.Lock()
@@ -80,12 +83,21 @@ func (q *Queue) probed(ctx context.Context) error {
 	if q.isFit {
 		return nil
 	}
-	// Beside the table, so that no reader of it ever meets the probe's object.
-	if err := objectstore.Probe(ctx, q.cfg.Store, q.cfg.Name+".probe"); err != nil {
-		return fmt.Errorf("deltalake: %w", err)
+	for try := 0; ; try++ {
+		// Beside the table, so that no reader of it meets the probe's object.
+		err := objectstore.Probe(ctx, q.cfg.Store, q.cfg.Name+".probe")
+		if err == nil {
+			q.isFit = true
+			return nil
+		}
+		busy := errors.Is(err, objectstore.ErrThrottled) || errors.Is(err, objectstore.ErrConflict)
+		if !busy || try == probeTries-1 {
+			return fmt.Errorf("deltalake: %w", err)
+		}
+		if err := sleep(ctx, backoff(5+try)); err != nil {
+			return err
+		}
 	}
-	q.isFit = true
-	return nil
 }
 
 // Create removes what lies under the table's name. The first producer creates

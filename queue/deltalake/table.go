@@ -20,7 +20,11 @@ type table struct {
 func (t *table) get(ctx context.Context, key string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, t.cfg.RequestTimeout)
 	defer cancel()
-	body, _, err := t.store.Get(ctx, key)
+	body, info, err := t.store.Get(ctx, key)
+	if err == nil && int64(len(body)) != info.Size {
+		// A version that is cut at the end of a line would still parse.
+		err = fmt.Errorf("%s: %w: %d of %d bytes came", key, ErrCorrupt, len(body), info.Size)
+	}
 	return body, err
 }
 
@@ -30,18 +34,24 @@ func (t *table) put(ctx context.Context, key string, body []byte, opt objectstor
 	return t.store.Put(ctx, key, body, opt)
 }
 
+// corruptTries is how often a version that does not parse is read before it is
+// taken for corrupt.
+const corruptTries = 5
+
 // getCommit reads and parses a version. A body that was cut short is read
 // again a few times.
 func (t *table) getCommit(ctx context.Context, v int64) (*commit, error) {
 	var last error
-	for try := range 3 {
+	for try := range corruptTries {
 		body, err := t.get(ctx, versionKey(v))
-		if err != nil {
+		if err != nil && !errors.Is(err, ErrCorrupt) {
 			return nil, fmt.Errorf("version %d of table %s: %w", v, t.name, err)
 		}
-		c, err := parseCommit(v, body)
 		if err == nil {
-			return c, nil
+			var c *commit
+			if c, err = parseCommit(v, body); err == nil {
+				return c, nil
+			}
 		}
 		last = fmt.Errorf("version %d of table %s (%s): %w", v, t.name, versionKey(v), err)
 		if err := sleep(ctx, backoff(try)); err != nil {

@@ -42,7 +42,9 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, r, err)
 		return
 	}
-	g.next.ServeHTTP(&plainWriter{w}, r)
+	plain := &plainWriter{w}
+	g.next.ServeHTTP(plain, r)
+	plain.clean() // of an answer without a body, whose header is still to go
 }
 
 // check refuses who may not ask, and what is not understood.

@@ -11,9 +11,38 @@ import (
 	"queuebench/objectstore"
 )
 
+// errStop ends a LIST early.
+var errStop = errors.New("stop")
+
+// exists says whether the log has any version: not only version 0, which a
+// clean-up may have taken away, so that making it anew would ruin the table.
+func (t *table) exists(ctx context.Context) (bool, error) {
+	err := t.listLog(ctx, -1, func(key string) error {
+		if _, ok := parseName(versionName, key); ok {
+			return errStop
+		}
+		return nil
+	})
+	if errors.Is(err, errStop) {
+		return true, nil
+	}
+	return false, err
+}
+
 // openForWriting makes version 0, or takes up the table that is there, and
 // returns what the log holds.
 func (t *table) openForWriting(ctx context.Context, event func(kind, text string)) (*snapshot, error) {
+	var there bool
+	_, err := t.retry(ctx, "LIST of the log of table "+t.name, event, func() (err error) {
+		there, err = t.exists(ctx)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("deltalake: open table %s: %w", t.name, err)
+	}
+	if there {
+		return t.takeUp(ctx)
+	}
 	schema, err := t.cfg.Schema.schemaString(t.cfg.Column)
 	if err != nil {
 		return nil, fmt.Errorf("deltalake: schema: %w", err)

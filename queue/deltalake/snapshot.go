@@ -2,11 +2,14 @@ package deltalake
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
+
+	"queuebench/objectstore"
 )
 
 // snapshot is a table as of a version: the log replayed, with its removes.
@@ -15,14 +18,17 @@ type snapshot struct {
 	protocol *protocol
 	metaData *metaData
 	txns     map[string]txn
-	files    map[string]addFile // by path
+	files    []addFile
+	// appendsOnly: no version removed anything or added anything again.
+	appendsOnly bool
 }
 
 func newSnapshot() *snapshot {
-	return &snapshot{version: -1, txns: map[string]txn{}, files: map[string]addFile{}}
+	return &snapshot{version: -1, txns: map[string]txn{}, appendsOnly: true}
 }
 
-// apply takes the next version.
+// apply takes the next version. Files are only ever appended to the slice, so
+// that a clone can share it; a version that does more pays for a new one.
 func (s *snapshot) apply(c *commit) {
 	if c.protocol != nil {
 		s.protocol = c.protocol
@@ -33,19 +39,27 @@ func (s *snapshot) apply(c *commit) {
 	for _, t := range c.txns {
 		s.txns[t.AppID] = t
 	}
-	for _, r := range c.removes {
-		delete(s.files, r.Path)
+	gone := map[string]bool{}
+	for i := range c.removes {
+		gone[c.removes[i].Path] = true
 	}
-	for _, a := range c.adds {
-		s.files[a.Path] = a
+	for i := range c.adds {
+		if !c.adds[i].DataChange {
+			gone[c.adds[i].Path] = true // may be there under the same path
+		}
 	}
+	if len(gone) > 0 {
+		s.appendsOnly = false
+		s.files = slices.DeleteFunc(slices.Clone(s.files), func(a addFile) bool { return gone[a.Path] })
+	}
+	s.files = append(s.files, c.adds...)
 	s.version = c.version
 }
 
 // clone is a copy that does not change with the original.
 func (s *snapshot) clone() *snapshot {
 	c := *s
-	c.txns, c.files = maps.Clone(s.txns), maps.Clone(s.files)
+	c.txns, c.files = maps.Clone(s.txns), s.files[:len(s.files):len(s.files)]
 	return &c
 }
 
@@ -56,11 +70,12 @@ const replayParallel = 16
 // checkpoint that can be read. A checkpoint that cannot costs time, not the
 // table (delta-rs#2258): an older one is tried, and then version 0.
 func (t *table) snapshot(ctx context.Context) (*snapshot, error) {
+	s := t.lastCheckpoint(ctx)
 	var versions, checkpoints []int64
-	err := t.listLog(ctx, -1, func(key string) error {
-		if v, ok := parseName(versionName, key); ok {
+	err := t.listLog(ctx, s.version, func(key string) error {
+		if v, ok := parseName(versionName, key); ok && v > s.version {
 			versions = append(versions, v)
-		} else if v, ok := parseName(checkpointName, key); ok {
+		} else if v, ok := parseName(checkpointName, key); ok && v > s.version {
 			checkpoints = append(checkpoints, v)
 		}
 		return nil
@@ -70,10 +85,9 @@ func (t *table) snapshot(ctx context.Context) (*snapshot, error) {
 	}
 	slices.Sort(versions)
 	slices.Sort(checkpoints)
-	s := newSnapshot()
 	for _, v := range slices.Backward(checkpoints) {
-		if from, err := t.readCheckpoint(ctx, v); err == nil {
-			s = from
+		if newer, err := t.readCheckpoint(ctx, v); err == nil {
+			s = newer
 			break
 		}
 	}
@@ -83,17 +97,32 @@ func (t *table) snapshot(ctx context.Context) (*snapshot, error) {
 	}
 	switch {
 	case s.version < 0:
-		return nil, fmt.Errorf("deltalake: table %s has no version", t.name)
+		return nil, fmt.Errorf("deltalake: table %s has no version: %w", t.name, objectstore.ErrNotFound)
 	case s.protocol == nil || s.metaData == nil:
 		return nil, fmt.Errorf("deltalake: table %s: %w: no protocol or no metaData up to version %d", t.name, ErrCorrupt, s.version)
 	}
 	return s, nil
 }
 
+// lastCheckpoint is the state of the checkpoint that _last_checkpoint names, or
+// an empty one. It spares the LIST all that is older.
+func (t *table) lastCheckpoint(ctx context.Context) *snapshot {
+	var last lastCheckpointFile
+	body, err := t.get(ctx, lastCheckpoint)
+	if err != nil || json.Unmarshal(body, &last) != nil || last.Version < 0 {
+		return newSnapshot()
+	}
+	s, err := t.readCheckpoint(ctx, last.Version)
+	if err != nil {
+		return newSnapshot()
+	}
+	return s
+}
+
 func (t *table) replay(ctx context.Context, s *snapshot, versions []int64) error {
 	for i, v := range versions {
 		if want := s.version + 1 + int64(i); v != want {
-			if s.version < 0 && i == 0 {
+			if s.version < 0 {
 				return fmt.Errorf("%w: it begins at version %d, and no checkpoint before that can be read", ErrStartTooOld, v)
 			}
 			return fmt.Errorf("%w: version %d is missing, %d is there", ErrGap, want, v)

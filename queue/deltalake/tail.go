@@ -112,9 +112,19 @@ func (t *tail) prepare(ctx context.Context) error {
 	if t.next == 0 {
 		return nil
 	}
-	s, err := t.t.snapshot(ctx)
-	if err != nil {
-		return err
+	var s *snapshot
+	for {
+		var err error
+		if s, err = t.t.snapshot(ctx); err == nil {
+			break
+		}
+		if !errors.Is(err, objectstore.ErrNotFound) || errors.Is(err, ErrGap) {
+			return err
+		}
+		// No table yet.
+		if err := sleep(ctx, max(t.t.cfg.PollInterval, 50*time.Millisecond)); err != nil {
+			return err
+		}
 	}
 	return t.check(&commit{version: s.version, protocol: s.protocol, metaData: s.metaData})
 }

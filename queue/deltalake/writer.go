@@ -70,7 +70,7 @@ func openWriter(ctx context.Context, t *table) (*writer, error) {
 		appID = "queuebench-" + w.id
 	}
 	w.number = s.txns[appID].Version + 1
-	w.checkpoints = checkpointer{t: t, state: s, last: s.version, at: time.Now()}
+	w.checkpoints = newCheckpointer(t, s)
 	w.committer = committer{t: t, appID: appID, next: s.version + 1, event: w.event, seen: w.checkpoints.seen}
 	if t.cfg.AppID != "" && s.version > 0 {
 		// Whoever still writes under this AppID finds this version taken by

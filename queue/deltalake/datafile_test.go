@@ -1,0 +1,193 @@
+package deltalake
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress"
+
+	"queuebench/queue"
+)
+
+// Whatever is encoded is decoded, in every schema and codec.
+func TestDataFileRoundTrip(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, schema := range []Schema{DataOnly, Pathway} {
+		for _, codec := range []Codec{None, Snappy, Zstd} {
+			t.Run(fmt.Sprintf("%s/%s", schema, codec), func(t *testing.T) {
+				e, err := newEncoder(&Config{Column: "data", Schema: schema, Codec: codec})
+				if err != nil {
+					t.Fatal(err)
+				}
+				d := decoder{column: "data", retracts: schema == Pathway, partition: 3}
+				b := newBatch()
+				for _, n := range []int{1, 0, 2, 5000, 3, encodeRows, encodeRows + 1} {
+					if n == 0 {
+						continue
+					}
+					b.reset()
+					var want [][]byte
+					for i := range n {
+						p := make([]byte, r.IntN(1+r.IntN(600)))
+						for k := range p {
+							p[k] = byte(r.Uint32())
+						}
+						// Every third run has no owner any more.
+						owner := &Producer{}
+						b.add(owner, int64(i), p)
+						if i%3 == 2 {
+							b.runs[len(b.runs)-1].dead = true
+						} else {
+							want = append(want, p)
+						}
+					}
+					if err := e.encode(b, 1235); err != nil {
+						t.Fatal(err)
+					}
+					got, _, err := d.decode(b.file.Bytes(), 9, nil)
+					if err != nil || len(got) != len(want) || b.live() != int64(len(want)) {
+						t.Fatalf("%d of %d rows came back: %v", len(got), len(want), err)
+					}
+					for i := range got {
+						if !bytes.Equal(got[i].Payload, want[i]) || got[i].Offset != 9 || got[i].Partition != 3 {
+							t.Fatalf("row %d: %+v, expected the payload %x", i, got[i], want[i])
+						}
+					}
+				}
+			})
+		}
+	}
+}
+
+type foreignRow struct {
+	Data *string `parquet:"data,optional"`
+	Time int64   `parquet:"time"`
+	Diff int64   `parquet:"diff"`
+}
+
+// Files of other writers have dictionaries, nulls, several row groups, other
+// page versions; and rows that take others back.
+func TestForeignDataFiles(t *testing.T) {
+	dictionary := parquet.DefaultEncodingFor(parquet.ByteArray, &parquet.RLEDictionary)
+	for name, options := range map[string][]parquet.WriterOption{
+		"plain":      {},
+		"small":      {parquet.MaxRowsPerRowGroup(7), parquet.PageBufferSize(64)},
+		"page v2":    {parquet.DataPageVersion(2), parquet.Compression(&parquet.Snappy)},
+		"page v1":    {parquet.DataPageVersion(1), parquet.Compression(&parquet.Zstd)},
+		"dictionary": {parquet.DataPageVersion(1), dictionary, parquet.Compression(&parquet.Gzip)},
+		"delta":      {parquet.DefaultEncodingFor(parquet.ByteArray, &parquet.DeltaByteArray), parquet.DefaultEncodingFor(parquet.Int64, &parquet.DeltaBinaryPacked)},
+	} {
+		for _, nulls := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/nulls=%v", name, nulls), func(t *testing.T) {
+				var rows []foreignRow
+				var want []string
+				back := 0
+				for i := range 100 {
+					s := fmt.Sprint("row ", i%13)
+					row := foreignRow{Data: &s, Diff: 1}
+					if nulls && i%5 == 0 {
+						row.Data = nil
+						s = ""
+					}
+					if i%10 == 9 {
+						row.Diff = -1
+						back++
+					} else {
+						want = append(want, s)
+					}
+					rows = append(rows, row)
+				}
+				var file bytes.Buffer
+				if err := parquet.Write(&file, rows, options...); err != nil {
+					t.Fatal(err)
+				}
+				d := decoder{column: "data", retracts: true}
+				got, retractions, err := d.decode(file.Bytes(), 1, nil)
+				if err != nil || len(got) != len(want) || retractions != back {
+					t.Fatalf("%d of %d rows, %d of %d retractions: %v", len(got), len(want), retractions, back, err)
+				}
+				for i := range got {
+					if string(got[i].Payload) != want[i] {
+						t.Fatalf("row %d is %q, expected %q", i, got[i].Payload, want[i])
+					}
+				}
+				d.column = "nothing"
+				if _, _, err := d.decode(file.Bytes(), 1, nil); !errors.Is(err, ErrCorrupt) {
+					t.Errorf("a file without the column: %v", err)
+				}
+			})
+		}
+	}
+}
+
+// Our own files must take the short way, or the measured speed is gone.
+func TestOwnFilesAreReadWhereTheyLie(t *testing.T) {
+	e, err := newEncoder(&Config{Column: "data", Schema: DataOnly, Codec: None})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := filled(3000)
+	if err := e.encode(b, 0); err != nil {
+		t.Fatal(err)
+	}
+	d := decoder{column: "data"}
+	var dst []queue.Delivery
+	allocs := testing.AllocsPerRun(10, func() {
+		if dst, _, err = d.decode(b.file.Bytes(), 0, dst[:0]); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if allocs > 300 {
+		t.Errorf("%v allocations for a file of 3,000 messages", allocs)
+	}
+	allocs = testing.AllocsPerRun(10, func() {
+		b.file.Reset()
+		if err := e.encode(b, 0); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if allocs > 300 {
+		t.Errorf("%v allocations to encode a file of 3,000 messages", allocs)
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	for _, c := range []compress.Codec{&parquet.Uncompressed, &parquet.Snappy} {
+		for _, version := range []int{1, 2} {
+			var file bytes.Buffer
+			x, y := "some payload", ""
+			rows := []foreignRow{{Data: &x, Diff: 1}, {Data: nil, Diff: 1}, {Data: &y, Diff: -1}}
+			if err := parquet.Write(&file, rows, parquet.Compression(c), parquet.DataPageVersion(version)); err != nil {
+				f.Fatal(err)
+			}
+			f.Add(file.Bytes())
+		}
+	}
+	e, err := newEncoder(&Config{Column: "data", Schema: Pathway, Codec: None})
+	if err != nil {
+		f.Fatal(err)
+	}
+	b := filled(3)
+	if err := e.encode(b, 0); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b.file.Bytes())
+	f.Fuzz(func(t *testing.T, body []byte) {
+		for _, retracts := range []bool{false, true} {
+			d := decoder{column: "data", retracts: retracts}
+			got, _, err := d.decode(body, 1, nil)
+			if err != nil && !errors.Is(err, ErrCorrupt) {
+				t.Errorf("an error of another kind: %v", err)
+			}
+			for _, m := range got {
+				if len(m.Payload) > 0 {
+					_ = m.Payload[len(m.Payload)-1]
+				}
+			}
+		}
+	})
+}

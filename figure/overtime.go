@@ -196,9 +196,9 @@ func thin(xs []float64, n int) []float64 {
 func overTimeCaption(s analysis.Series, lines []line, left []float64, below int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Each line is a percentile of the %s (%s) of the messages intended within %s, drawn at its middle; the dotted line is the slowest message, and the band spans from the fastest to the slowest.",
-		kindName(s.Kind), kindPath(s.Kind), widthText(s.Points))
+		kindName(s.Kind), KindPath(s.Kind), widthText(s.Points))
 	if s.Warmup > 0 {
-		fmt.Fprintf(&b, " Shaded: the first %s of intended time, cut from all numbers as warm-up.", durationText(s.Warmup))
+		fmt.Fprintf(&b, " Shaded: the first %s of intended time, cut from all numbers as warm-up.", Duration(s.Warmup))
 	} else {
 		b.WriteString(" Nothing was cut as warm-up.")
 	}
@@ -257,5 +257,5 @@ func widthText(points []analysis.Point) string {
 	if best == 0 {
 		return "an interval"
 	}
-	return "an interval of " + durationText(best)
+	return "an interval of " + Duration(best)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gonum.org/v1/plot/vg"
@@ -69,8 +70,7 @@ func percentilesOf(sum analysis.Summary, kind analysis.Kind) []float64 {
 	set := map[float64]bool{}
 	for _, s := range sum.Steps {
 		for name := range s.Latencies[kind.String()].Percentiles {
-			var p float64
-			if _, err := fmt.Sscan(name, &p); err == nil {
+			if p, err := strconv.ParseFloat(name, 64); err == nil {
 				set[p] = true
 			}
 		}
@@ -262,7 +262,7 @@ func middles(marks []rateMark) []rateMark {
 
 func perRateCaption(sum analysis.Summary, kind analysis.Kind, lines []rateLine, left []float64, below int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Each mark is a percentile of the %s (%s) of all messages of one step after its warm-up, at the rate that its schedule asked for.", kindName(kind), kindPath(kind))
+	fmt.Fprintf(&b, "Each mark is a percentile of the %s (%s) of all messages of one step after its warm-up, at the rate that its schedule asked for.", kindName(kind), KindPath(kind))
 	repeats, hollow, beyond := false, false, false
 	for _, l := range lines {
 		for i, m := range l.marks {

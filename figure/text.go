@@ -9,20 +9,24 @@ import (
 )
 
 // PercentileName is "p99.9" for 99.9.
-func PercentileName(p float64) string { return "p" + strconv.FormatFloat(p, 'f', -1, 64) }
+func PercentileName(p float64) string { return "p" + Number(p) }
 
-// durationText writes a duration in its largest unit with no needless digit.
-func durationText(d time.Duration) string {
+// Number writes a number with no needless digit.
+func Number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+// Duration writes a duration in its largest unit with no needless digit:
+// "200 ms", "1.5 s".
+func Duration(d time.Duration) string {
 	if d == 0 {
 		return "0 s"
 	}
 	ns := float64(d)
 	u := unitOf(max(ns, -ns))
-	return strconv.FormatFloat(float64(d)/u.ns, 'f', -1, 64) + " " + u.name
+	return Number(float64(d)/u.ns) + " " + u.name
 }
 
-// kindPath says from where to where a latency is.
-func kindPath(k analysis.Kind) string {
+// KindPath says from where to where a latency is.
+func KindPath(k analysis.Kind) string {
 	switch k {
 	case analysis.EndToEnd:
 		return "intended to received"

@@ -1,0 +1,138 @@
+package report
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"queuebench/analysis"
+	"queuebench/figure"
+)
+
+func (b *builder) controls() Controls {
+	c := Controls{
+		Fragment:    b.v.Fragment(),
+		Latency:     b.v.Kind.String(),
+		Scale:       "linear",
+		WarmupAuto:  b.v.Warmup == nil,
+		WarmupS:     "0",
+		Edges:       []string{"0"},
+		Percentiles: percentileList(b.percentiles),
+	}
+	if b.v.LogScale {
+		c.Scale = "log"
+	}
+	cut := time.Duration(0)
+	if b.v.Warmup != nil {
+		cut = *b.v.Warmup
+	}
+	if s := b.longest(); s != nil {
+		for _, t := range b.sum.Steps {
+			if t.Step == s.Step && t.Repeat == s.Repeat && b.v.Warmup == nil {
+				cut = time.Duration(t.WarmupNs)
+			}
+		}
+		for _, iv := range s.Intervals {
+			if iv.Start > 0 {
+				c.Edges = append(c.Edges, seconds(iv.Start))
+			}
+		}
+	}
+	c.WarmupS = seconds(cut)
+	c.WarmupText = figure.Duration(cut)
+	if c.WarmupAuto {
+		c.WarmupText += " (default)"
+	}
+	c.Change = b.change(cut)
+	return c
+}
+
+// change tells in one sentence what the page shows now.
+func (b *builder) change(cut time.Duration) string {
+	s := fmt.Sprintf("Warm-up %s cut.", figure.Duration(cut))
+	for _, t := range b.sum.Steps {
+		l := t.Latencies[b.v.Kind.String()]
+		if l.N == 0 {
+			continue
+		}
+		p := b.percentiles[len(b.percentiles)-1]
+		for _, q := range b.percentiles {
+			if q == 99 {
+				p = q
+			}
+		}
+		if v, ok := l.Percentiles[key(p)]; ok {
+			s += fmt.Sprintf(" At %s %s is %s.", b.stepName(t), figure.PercentileName(p), v.Text())
+		}
+	}
+	return s
+}
+
+func percentileList(ps []float64) string {
+	s := ""
+	for i, p := range ps {
+		if i > 0 {
+			s += ", "
+		}
+		s += key(p)
+	}
+	return s
+}
+
+// key is a percentile's key in a summary.
+func key(p float64) string { return analysis.FormatPercent(p) }
+
+// ControlsHTML is the form of a page, with the values of c in it. Its inputs
+// carry the names of the address's keys.
+func ControlsHTML(c Controls) string {
+	var w writer
+	w.raw(`<form id="controls" class="controls" autocomplete="off" aria-label="What is shown">`)
+
+	w.raw(`<div class="field grow"><label for="warmup-slider">Warm-up cut</label><div class="row">`)
+	w.open("input", "type", "range", "id", "warmup-slider", "min", "0", "max", fmt.Sprint(max(1, len(c.Edges)-1)), "step", "1", "value", fmt.Sprint(c.Slot()),
+		"aria-valuetext", c.WarmupText, "data-edges", strings.Join(c.Edges, " "))
+	w.raw(`<span class="unit">`)
+	w.open("input", "type", "number", "id", "warmup", "name", "warmup", "min", "0", "step", "any", "inputmode", "decimal", "value", c.WarmupS, "aria-label", "Warm-up in seconds")
+	w.raw(`<span aria-hidden="true">s</span></span></div></div>`)
+
+	w.raw(`<div class="field"><label for="percentiles">Percentiles</label>`)
+	w.open("input", "type", "text", "id", "percentiles", "name", "percentiles", "value", c.Percentiles, "inputmode", "decimal", "spellcheck", "false", "size", "22")
+	w.raw(`</div>`)
+
+	w.raw(`<div class="field"><label for="latency">Latency</label><select id="latency" name="latency">`)
+	for k := range analysis.NumKinds {
+		w.raw(`<option value="`, k.String(), `"`)
+		if k.String() == c.Latency {
+			w.raw(" selected")
+		}
+		w.raw(">").text(k.Title()).raw("</option>")
+	}
+	w.raw(`</select></div>`)
+
+	w.raw(`<fieldset class="field"><legend>Axis</legend><div class="segments">`)
+	for _, s := range []string{"linear", "log"} {
+		w.raw(`<label><input type="radio" name="scale" id="scale-`, s, `" value="`, s, `"`)
+		if s == c.Scale {
+			w.raw(" checked")
+		}
+		w.raw("><span>", s, "</span></label>")
+	}
+	w.raw(`</div></fieldset>`)
+	w.raw(`<div class="field buttons"><button type="button" id="reset">Reset</button><button type="button" id="cancel" hidden>Cancel</button></div>`)
+	w.raw(`<p id="status" class="status" role="status" aria-live="polite"></p><p id="view-error" class="error" role="alert" hidden></p></form>`)
+	return w.String()
+}
+
+// Slot is the index of the edge nearest to the warm-up.
+func (c Controls) Slot() int {
+	best, at := -1.0, 0
+	want, _ := strconv.ParseFloat(c.WarmupS, 64)
+	for i, e := range c.Edges {
+		v, _ := strconv.ParseFloat(e, 64)
+		if d := max(v-want, want-v); best < 0 || d < best {
+			best, at = d, i
+		}
+	}
+	return at
+}

@@ -1,0 +1,146 @@
+package report
+
+import (
+	"slices"
+	"strconv"
+
+	"queuebench/analysis"
+)
+
+// icon is a severity's shape, so that colour is not all that tells. The word
+// stands beside it wherever it is used.
+func icon(s analysis.Severity) string {
+	path := ""
+	switch s {
+	case analysis.Failure:
+		path = `<path d="M5.2 1h5.6L15 5.2v5.6L10.8 15H5.2L1 10.8V5.2z" fill="none" stroke="currentColor" stroke-width="1.6"/><path d="M5.4 5.4l5.2 5.2M10.6 5.4l-5.2 5.2" stroke="currentColor" stroke-width="1.6"/>`
+	case analysis.Warning:
+		path = `<path d="M8 1.6 15 14H1z" fill="none" stroke="currentColor" stroke-width="1.6" stroke-linejoin="round"/><path d="M8 6v4M8 11.2v1.4" stroke="currentColor" stroke-width="1.6"/>`
+	case analysis.Note:
+		path = `<circle cx="8" cy="8" r="6.6" fill="none" stroke="currentColor" stroke-width="1.6"/><path d="M8 7.2v4.4M8 4.2v1.6" stroke="currentColor" stroke-width="1.6"/>`
+	default:
+		path = `<circle cx="8" cy="8" r="6.6" fill="none" stroke="currentColor" stroke-width="1.6"/><path d="M4.8 8.2l2.3 2.3 4.2-4.8" fill="none" stroke="currentColor" stroke-width="1.6"/>`
+	}
+	return `<svg class="icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">` + path + `</svg>`
+}
+
+func severityWord(s analysis.Severity) string {
+	switch s {
+	case analysis.Failure:
+		return "Failure"
+	case analysis.Warning:
+		return "Warning"
+	}
+	return "Note"
+}
+
+// found is a finding with the steps that show it.
+type found struct {
+	analysis.Finding
+	where []int // indexes of the summary's steps; empty: the run
+	texts []string
+}
+
+// gather brings the same finding of several steps together, the gravest first.
+func (b *builder) gather() []found {
+	var out []found
+	add := func(f analysis.Finding, step int) {
+		i := slices.IndexFunc(out, func(g found) bool {
+			return g.ID == f.ID && g.Severity == f.Severity && g.Advice == f.Advice && (len(g.where) > 0) == (step >= 0)
+		})
+		if i < 0 {
+			out = append(out, found{Finding: f})
+			i = len(out) - 1
+		}
+		if step >= 0 {
+			out[i].where = append(out[i].where, step)
+		}
+		out[i].texts = append(out[i].texts, f.Text)
+	}
+	for _, f := range b.sum.Findings {
+		add(f, -1)
+	}
+	for i, s := range b.sum.Steps {
+		for _, f := range s.Findings {
+			add(f, i)
+		}
+	}
+	order := []analysis.Severity{analysis.Failure, analysis.Warning, analysis.Note}
+	slices.SortStableFunc(out, func(a, b found) int {
+		return slices.Index(order, a.Severity) - slices.Index(order, b.Severity)
+	})
+	return out
+}
+
+func (b *builder) findings() string {
+	var w writer
+	all := b.gather()
+	w.raw(`<h2>What was found</h2>`)
+	if len(all) == 0 {
+		w.raw(`<p class="note">Nothing stands out: the schedule was kept, the counts add up, and no rule of the analysis was broken.</p>`)
+		return w.String()
+	}
+	w.raw(`<ul class="findings">`)
+	for _, f := range all {
+		w.open("li", "class", "finding "+string(f.Severity), "data-finding", f.ID, "data-severity", string(f.Severity))
+		w.raw(`<div class="finding-head">`, icon(f.Severity), `<b>`, severityWord(f.Severity), `</b></div><div class="finding-body">`)
+		same := true
+		for _, t := range f.texts {
+			same = same && t == f.texts[0]
+		}
+		switch {
+		case len(f.where) == 0:
+			for _, t := range f.texts {
+				w.el("p", t)
+			}
+		case same:
+			w.raw(`<p>`)
+			if len(b.sum.Steps) > 1 {
+				b.where(&w, f.where)
+			}
+			w.text(f.texts[0]).raw(`</p>`)
+		case len(f.texts) <= 4:
+			for i, t := range f.texts {
+				w.raw(`<p>`)
+				b.where(&w, f.where[i:i+1])
+				w.text(t).raw(`</p>`)
+			}
+		default:
+			w.raw(`<details data-key="finding-`).text(f.ID).raw(`"><summary>`)
+			b.where(&w, f.where[:1])
+			w.text(f.texts[0]).raw(` <span class="more">`).text("and " + plural(len(f.texts)-1, "more step", "more steps")).raw(`</span></summary>`)
+			for i, t := range f.texts[1:] {
+				w.raw(`<p>`)
+				b.where(&w, f.where[i+1:i+2])
+				w.text(t).raw(`</p>`)
+			}
+			w.raw(`</details>`)
+		}
+		if f.Advice != "" {
+			w.el("p", f.Advice, "class", "advice")
+		}
+		w.raw(`</div></li>`)
+	}
+	w.raw(`</ul>`)
+	return w.String()
+}
+
+// where links the steps that a finding is about.
+func (b *builder) where(w *writer, steps []int) {
+	w.raw(`<span class="where">`)
+	for i, k := range steps {
+		if i > 0 {
+			w.raw(", ")
+		}
+		s := b.sum.Steps[k]
+		w.raw(`<a data-goto href="#`, stepID(s), `">`).text(b.stepName(s)).raw(`</a>`)
+	}
+	w.raw(`</span> `)
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
+}

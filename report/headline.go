@@ -1,0 +1,156 @@
+package report
+
+import (
+	"time"
+
+	"queuebench/analysis"
+)
+
+// headline says in one look what was run and what came out.
+func (b *builder) headline() string {
+	var w writer
+	m := b.d.Manifest
+	w.raw(`<p class="kicker">`).text(queueName(m.Queue.Kind)).raw(`</p>`)
+	w.el("h1", m.Run, "class", "run")
+	w.raw(`<p class="meta">`)
+	if m.StartedNs > 0 {
+		t := time.Unix(0, m.StartedNs).UTC()
+		w.el("time", t.Format("2 January 2006, 15:04 UTC"), "datetime", t.Format(time.RFC3339))
+	}
+	if m.Host.CPUs > 0 {
+		w.raw(` <span class="sep">·</span> `).text(hostLine(m.Host))
+	}
+	w.raw(`</p>`)
+	if labels := b.labels(); len(labels) > 0 {
+		w.raw(`<p class="badges">`)
+		for _, l := range labels {
+			w.el("span", l.text, "class", "badge", "title", l.title).raw(" ")
+		}
+		w.raw(`</p>`)
+	}
+	sev, text := b.verdict()
+	w.open("p", "class", "verdict "+sev, "id", "verdict", "data-severity", sev)
+	w.raw(icon(analysis.Severity(sev)), " ").text(text).raw("</p>")
+	b.tiles(&w)
+	return w.String()
+}
+
+type label struct{ text, title string }
+
+// labels are what a reader must know before any number.
+func (b *builder) labels() []label {
+	var out []label
+	m := b.d.Manifest
+	if m.Queue.InProcess || m.Store.Embedded {
+		out = append(out, label{"in-process floor", "The queue or its store ran inside the benchmark: a lower bound for this machine, never a result about a product."})
+	}
+	if !m.Complete {
+		reason := "The run did not end by itself; it is analysed up to where its log is known to be whole."
+		if m.Reason != "" {
+			reason = m.Reason + ". " + reason
+		}
+		out = append(out, label{"incomplete", reason})
+	}
+	return out
+}
+
+// verdict is one sentence and its severity: the gravest that was found.
+func (b *builder) verdict() (severity, text string) {
+	count := map[analysis.Severity]int{}
+	var first *analysis.Finding
+	consider := func(fs []analysis.Finding) {
+		for i := range fs {
+			count[fs[i].Severity]++
+			if first == nil && fs[i].Severity == analysis.Failure {
+				first = &fs[i]
+			}
+		}
+	}
+	consider(b.sum.Findings)
+	lost, received, dups := int64(0), int64(0), int64(0)
+	for _, s := range b.sum.Steps {
+		consider(s.Findings)
+		lost += s.Accounting.Lost
+		received += s.Accounting.Received
+		dups += s.Accounting.Duplicates
+	}
+	switch {
+	case len(b.sum.Steps) == 0:
+		return string(analysis.Failure), "The run has no step: there is nothing to measure."
+	case first != nil:
+		return string(analysis.Failure), first.Text
+	case received == 0:
+		return string(analysis.Failure), "No message was received."
+	}
+	text = group(received) + " messages received, "
+	if lost == 0 {
+		text += "none lost"
+	} else {
+		text += group(lost) + " lost"
+	}
+	if dups > 0 {
+		text += ", " + group(dups) + " delivered more than once"
+	}
+	text += "."
+	if n := count[analysis.Warning]; n > 0 {
+		return string(analysis.Warning), text + " " + plural(n, "warning says", "warnings say") + " how far the numbers can be trusted."
+	}
+	return "good", text
+}
+
+// tiles are the numbers that most readers came for: median and tail per step,
+// of at most maxTiles steps; the table has all of them.
+func (b *builder) tiles(w *writer) {
+	const maxTiles = 6
+	kind := b.v.Kind
+	lo, hi := pair(b.percentiles)
+	w.raw(`<ul class="tiles">`)
+	for i, s := range b.sum.Steps {
+		if i == maxTiles {
+			break
+		}
+		l := s.Latencies[kind.String()]
+		w.raw(`<li class="tile"><a data-goto href="#`, stepID(s), `"><span class="tile-rate">`).text(b.stepName(s)).raw(`</span>`)
+		if l.N == 0 {
+			w.raw(`<span class="tile-none">nothing measured</span>`)
+		} else {
+			for _, p := range []float64{lo, hi} {
+				w.raw(`<span class="tile-value"><small>`).text("p" + key(p)).raw(`</small> <b>`).text(l.Percentiles[key(p)].Text()).raw(`</b></span>`)
+				if lo == hi {
+					break
+				}
+			}
+		}
+		w.raw(`</a></li>`)
+	}
+	w.raw(`</ul>`)
+	if n := len(b.sum.Steps) - maxTiles; n > 0 {
+		w.raw(`<p class="note">`).text(plural(n, "more step is", "more steps are") + " in the table below.").raw(`</p>`)
+	}
+}
+
+// pair is a median and a tail of those asked for.
+func pair(ps []float64) (lo, hi float64) {
+	lo, hi = ps[0], ps[len(ps)-1]
+	for _, p := range ps {
+		if p == 50 {
+			lo = p
+		}
+		if p == 99 {
+			hi = p
+		}
+	}
+	return lo, max(lo, hi)
+}
+
+func queueName(kind string) string {
+	switch kind {
+	case "delta":
+		return "Delta table as a message queue"
+	case "memory":
+		return "Queue in memory"
+	case "":
+		return "Message queue"
+	}
+	return kind
+}

@@ -1,0 +1,199 @@
+package report
+
+import (
+	"fmt"
+	"strconv"
+
+	"queuebench/analysis"
+	"queuebench/figure"
+)
+
+func itoa(n int) string     { return strconv.Itoa(n) }
+func itoa64(n int64) string { return strconv.FormatInt(n, 10) }
+
+// cell writes a percentile with what a machine needs beside it.
+func cell(w *writer, s analysis.StepSummary, kind analysis.Kind, percentile string, p analysis.Percentile, has bool) {
+	attributes := []string{
+		"class", "num", "data-step", itoa(s.Step), "data-repeat", itoa(s.Repeat),
+		"data-kind", kind.String(), "data-percentile", percentile,
+	}
+	if !has {
+		w.open("td", "class", "num none").raw("–</td>")
+		return
+	}
+	attributes = append(attributes, "data-ns", itoa64(p.Ns), "data-supported", strconv.FormatBool(p.Supported))
+	switch {
+	case p.Beyond:
+		attributes[1] = "num bad"
+		attributes = append(attributes, "data-beyond", "true", "title", "The rank falls on a message that never came.")
+	case !p.Supported:
+		attributes[1] = "num none"
+		attributes = append(attributes, "title", "Too few messages or blocks for this percentile.")
+	}
+	w.open("td", attributes...).text(p.Text()).close("td")
+}
+
+// value writes a plain latency of a summary: minimum, mean or maximum.
+func value(w *writer, s analysis.StepSummary, kind analysis.Kind, what string, ns int64, has bool) {
+	if !has {
+		w.raw(`<td class="num none">–</td>`)
+		return
+	}
+	w.open("td", "class", "num", "data-step", itoa(s.Step), "data-repeat", itoa(s.Repeat),
+		"data-kind", kind.String(), "data-value", what, "data-ns", itoa64(ns))
+	w.text(analysis.FormatLatency(ns)).raw(`</td>`)
+}
+
+// perRate is the figure and the table that compare the steps.
+func (b *builder) perRate() (string, error) {
+	var w writer
+	f := figure.LatencyPerRate(b.sum, b.v.Kind, b.style())
+	svg, err := f.SVG()
+	if err != nil {
+		return "", err
+	}
+	w.raw(`<h2>`).text(f.Title).raw(`</h2>`)
+	figureHTML(&w, f, svg)
+	w.raw(`<div class="scroll" tabindex="0" role="region" aria-label="Latency per rate, as a table"><table id="rates"><thead><tr><th scope="col" class="num">msg/s</th>`)
+	if b.repeats() {
+		w.raw(`<th scope="col" class="num">repeat</th>`)
+	}
+	w.raw(`<th scope="col" class="num">warm-up</th><th scope="col" class="num">received/s</th><th scope="col" class="num"><abbr title="coefficient of variation: standard deviation over mean">CoV</abbr></th><th scope="col" class="num">messages</th>`)
+	for _, p := range b.percentiles {
+		w.el("th", figure.PercentileName(p), "scope", "col", "class", "num")
+	}
+	w.raw(`<th scope="col" class="num">max</th></tr></thead><tbody>`)
+	for _, s := range b.sum.Steps {
+		l := s.Latencies[b.v.Kind.String()]
+		w.raw(`<tr><th scope="row" class="num"><a data-goto href="#`, stepID(s), `">`).text(rateText(s.Rate)).raw(`</a></th>`)
+		if b.repeats() {
+			w.raw(`<td class="num">`, itoa(s.Repeat+1), `</td>`)
+		}
+		w.open("td", "class", "num", "data-step", itoa(s.Step), "data-repeat", itoa(s.Repeat), "data-value", "warmup", "data-ns", itoa64(s.WarmupNs), "title", s.WarmupRule)
+		w.text(figure.Duration(duration(s.WarmupNs))).raw(`</td>`)
+		if s.Throughput.ReceivedPerS > 0 {
+			w.el("td", group(int64(s.Throughput.ReceivedPerS+0.5)), "class", "num")
+			w.el("td", strconv.FormatFloat(s.Throughput.CoV*100, 'f', 1, 64)+" %", "class", "num")
+		} else {
+			w.raw(`<td class="num none">–</td><td class="num none">–</td>`)
+		}
+		w.el("td", group(l.N), "class", "num", "data-n", itoa64(l.N))
+		for _, p := range b.percentiles {
+			v, ok := l.Percentiles[key(p)]
+			cell(&w, s, b.v.Kind, key(p), v, ok && l.N > 0)
+		}
+		value(&w, s, b.v.Kind, "max", l.MaxNs, l.N > l.Infinite)
+		w.raw(`</tr>`)
+	}
+	w.raw(`</tbody></table></div>`)
+	w.raw(`<p class="note">Percentiles are nearest-rank, to within 0.5 %; minimum, mean, maximum and counts are exact. A dash: too few messages or blocks behind the value.</p>`)
+	return w.String(), nil
+}
+
+func figureHTML(w *writer, f figure.Figure, svg string) {
+	w.raw(`<figure class="figure" data-figure="`).text(f.Name).raw(`"><div class="canvas" tabindex="0">`, svg, `</div>`)
+	w.el("figcaption", f.Caption).raw(`</figure>`)
+}
+
+// step is one step in depth.
+func (b *builder) step(i int) (string, error) {
+	s := b.sum.Steps[i]
+	var w writer
+	w.raw(`<h2>`).text("At " + b.stepName(s)).raw(`</h2>`)
+	w.raw(`<p class="note">`)
+	w.text(fmt.Sprintf("Schedule of %s; %s cut as warm-up (%s).", figure.Duration(duration(s.DurationNs)), figure.Duration(duration(s.WarmupNs)), s.WarmupRule))
+	if !s.Complete {
+		w.raw(` <b>`).text("Incomplete.").raw(`</b>`)
+	}
+	w.raw(`</p>`)
+	if s.Failure != "" {
+		w.raw(`<p class="error">`).text("This step failed: " + s.Failure).raw(`</p>`)
+	}
+	if t := b.digestStep(s); t != nil {
+		series := analysis.SeriesOf(t, b.v)
+		f := figure.LatencyOverTime(series, b.style())
+		svg, err := f.SVG()
+		if err != nil {
+			return "", err
+		}
+		figureHTML(&w, f, svg)
+		seriesTable(&w, series)
+	}
+	b.latencies(&w, s)
+	if len(s.Settings) > 0 {
+		w.raw(`<details data-key="settings-`, stepID(s), `"><summary>Settings of this step</summary>`)
+		pairs(&w, s.Settings)
+		w.raw(`</details>`)
+	}
+	return w.String(), nil
+}
+
+// latencies is the table of all latencies of a step.
+func (b *builder) latencies(w *writer, s analysis.StepSummary) {
+	w.raw(`<div class="scroll" tabindex="0" role="region"`)
+	w.raw(` aria-label="`).text("All latencies at " + b.stepName(s)).raw(`"><table class="latencies"><thead><tr><th scope="col">latency</th><th scope="col" class="num">messages</th><th scope="col" class="num">min</th><th scope="col" class="num">mean</th>`)
+	for _, p := range b.percentiles {
+		w.el("th", figure.PercentileName(p), "scope", "col", "class", "num")
+	}
+	w.raw(`<th scope="col" class="num">max</th></tr></thead><tbody>`)
+	for k := range analysis.NumKinds {
+		l, ok := s.Latencies[k.String()]
+		if !ok {
+			continue
+		}
+		w.raw(`<tr`)
+		if k == b.v.Kind {
+			w.raw(` class="current"`)
+		}
+		w.raw(`><th scope="row">`).text(k.Title()).raw(` <small>`).text(figure.KindPath(k)).raw(`</small></th>`)
+		w.el("td", group(l.N), "class", "num")
+		finite := l.N > l.Infinite
+		value(w, s, k, "min", l.MinNs, finite)
+		value(w, s, k, "mean", l.MeanNs, finite)
+		for _, p := range b.percentiles {
+			v, ok := l.Percentiles[key(p)]
+			cell(w, s, k, key(p), v, ok && l.N > 0)
+		}
+		value(w, s, k, "max", l.MaxNs, finite)
+		w.raw(`</tr>`)
+	}
+	w.raw(`</tbody></table></div>`)
+}
+
+// seriesTable is the data behind a figure over time. Its cells are bare, in
+// milliseconds and without end tags, which HTML allows and which keeps a
+// report of ten steps below a megabyte.
+func seriesTable(w *writer, s analysis.Series) {
+	if len(s.Points) == 0 {
+		return
+	}
+	w.raw(fmt.Sprintf(`<details class="data" data-key="data-%d-%d"><summary>`, s.Step, s.Repeat))
+	w.text("The " + plural(len(s.Points), "interval", "intervals") + " behind this figure")
+	w.raw(`</summary><div class="scroll tall" tabindex="0" role="region" aria-label="Values per interval"><table class="series"><caption>Latencies in ms; a blank has no message, &gt; is a message that never came.</caption><thead><tr><th scope="col">from (s)<th scope="col">to (s)<th scope="col">messages<th scope="col">min`)
+	for _, p := range s.Percentiles {
+		w.raw(`<th scope="col">`).text(figure.PercentileName(p))
+	}
+	w.raw(`<th scope="col">max</thead><tbody>`)
+	ms := func(ns int64) {
+		if ns == -1 {
+			w.raw(`<td>&gt;`)
+			return
+		}
+		w.raw(`<td>`, strconv.FormatFloat(float64(ns)/1e6, 'g', 4, 64))
+	}
+	for _, p := range s.Points {
+		w.raw(`<tr><td>`, seconds(p.Start), `<td>`, seconds(p.End), `<td>`, itoa64(p.N))
+		if p.N == 0 {
+			for range len(s.Percentiles) + 2 {
+				w.raw(`<td>`)
+			}
+			continue
+		}
+		ms(p.MinNs)
+		for _, ns := range p.Ns {
+			ms(ns)
+		}
+		ms(p.MaxNs)
+	}
+	w.raw(`</tbody></table></div></details>`)
+}

@@ -1,0 +1,173 @@
+// Package report turns a digest and a view into the fragments of HTML that a
+// report is made of: headline, findings, accounting, figures, tables, facts.
+//
+// The same pure functions run natively, where a report is written, and in the
+// page's worker, where it is recomputed, so that what was drawn before and what
+// is drawn after a change cannot disagree. It refuses to compute anything that
+// package analysis does not say, and treats every name, label and message of a
+// run as hostile text.
+package report
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"queuebench/analysis"
+	"queuebench/figure"
+)
+
+// Options say for whom the fragments are drawn.
+type Options struct {
+	// Width is that of the figures in CSS pixels; 0 for 760.
+	Width int
+}
+
+// Region is a fragment that is replaced as a whole when the view changes.
+type Region struct {
+	ID   string // of the element that holds it: "headline", "step-0-0", …
+	HTML string
+}
+
+// Controls are the values that the page's inputs show for a view.
+type Controls struct {
+	Fragment    string // canonical, without "#"
+	WarmupS     string // seconds: what is cut from the longest step
+	WarmupAuto  bool   // by the default rule
+	WarmupText  string // for people: "2 s, a tenth of the step"
+	Percentiles string
+	Latency     string
+	Scale       string
+	// Edges are the seconds at which the slider stops.
+	Edges []string
+	// Change is a sentence for those who hear the page: what it shows now.
+	Change string
+}
+
+// Document is a run under a view, ready to be put into a page.
+type Document struct {
+	Title    string // plain text
+	Summary  analysis.Summary
+	Regions  []Region // in the order of the page
+	Controls Controls
+}
+
+// Build makes the document of a digest under a view. An error is for people to
+// read: it says what in the view or the digest is at fault.
+func Build(d *analysis.Digest, v analysis.View, o Options) (Document, error) {
+	if d == nil {
+		return Document{}, fmt.Errorf("no digest")
+	}
+	if len(v.Percentiles) == 0 {
+		v.Percentiles = nil
+	}
+	if err := v.Check(d); errors.Is(err, analysis.ErrWarmup) {
+		return Document{}, err
+	}
+	sum := analysis.Summarize(d, v)
+	b := builder{d: d, v: v, o: o, sum: sum, percentiles: v.Percentiles}
+	if b.percentiles == nil {
+		b.percentiles = analysis.DefaultPercentiles
+	}
+	doc := Document{Title: "Queuebench: " + clean(d.Manifest.Run), Summary: sum}
+	add := func(id string, html string, err error) error {
+		if err != nil {
+			return fmt.Errorf("%s: %w", id, err)
+		}
+		doc.Regions = append(doc.Regions, Region{id, html})
+		return nil
+	}
+	rate, rateErr := b.perRate()
+	err := cmpErr(
+		add("headline", b.headline(), nil),
+		add("findings", b.findings(), nil),
+		add("per-rate", rate, rateErr),
+		add("accounting", b.accounting(), nil),
+	)
+	if err != nil {
+		return Document{}, err
+	}
+	for i := range sum.Steps {
+		html, err := b.step(i)
+		if err := add(stepID(sum.Steps[i]), html, err); err != nil {
+			return Document{}, err
+		}
+	}
+	if err := add("facts", b.facts(), nil); err != nil {
+		return Document{}, err
+	}
+	doc.Controls = b.controls()
+	return doc, nil
+}
+
+// cmpErr is the first error.
+func cmpErr(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// builder holds what all fragments are made from.
+type builder struct {
+	d           *analysis.Digest
+	v           analysis.View
+	o           Options
+	sum         analysis.Summary
+	percentiles []float64
+}
+
+func (b *builder) style() figure.Style {
+	w := b.o.Width
+	if w <= 0 {
+		w = 760
+	}
+	return figure.Style{
+		Width: w, Height: max(240, min(320, w*2/3)), Theme: figure.Page,
+		LogScale: b.v.LogScale, Percentiles: b.percentiles,
+	}
+}
+
+func stepID(s analysis.StepSummary) string { return fmt.Sprintf("step-%d-%d", s.Step, s.Repeat) }
+
+// repeats says whether any step was run more than once: only then is the
+// repeat worth a word.
+func (b *builder) repeats() bool {
+	return slices.ContainsFunc(b.sum.Steps, func(s analysis.StepSummary) bool { return s.Repeat > 0 })
+}
+
+// stepName is what a step is called on the page.
+func (b *builder) stepName(s analysis.StepSummary) string {
+	name := rateText(s.Rate) + " msg/s"
+	if b.repeats() {
+		name += fmt.Sprintf(", repeat %d", s.Repeat+1)
+	}
+	return name
+}
+
+// digestStep finds the step of the digest behind a summary's step.
+func (b *builder) digestStep(s analysis.StepSummary) *analysis.StepDigest {
+	for i := range b.d.Steps {
+		if t := &b.d.Steps[i]; t.Step == s.Step && t.Repeat == s.Repeat {
+			return t
+		}
+	}
+	return nil
+}
+
+// longest is the step with the longest schedule; nil where there is none.
+func (b *builder) longest() *analysis.StepDigest {
+	var best *analysis.StepDigest
+	for i := range b.d.Steps {
+		if best == nil || b.d.Steps[i].Duration > best.Duration {
+			best = &b.d.Steps[i]
+		}
+	}
+	return best
+}
+
+// seconds writes a duration as a plain number of seconds.
+func seconds(d time.Duration) string { return figure.Number(d.Seconds()) }

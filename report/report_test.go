@@ -1,0 +1,216 @@
+package report_test
+
+import (
+	"encoding/xml"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"queuebench/analysis"
+	"queuebench/report"
+	"queuebench/report/reporttest"
+)
+
+func sweep() *analysis.Digest {
+	return reporttest.Digest(reporttest.Spec{Run: "2026-11-29-sweep", Rates: []float64{1000, 3000}, Duration: 10 * time.Second, Stall: true})
+}
+
+func build(t *testing.T, d *analysis.Digest, v analysis.View) report.Document {
+	t.Helper()
+	doc, err := report.Build(d, v, report.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+func all(doc report.Document) string {
+	var b strings.Builder
+	for _, r := range doc.Regions {
+		b.WriteString(r.HTML)
+	}
+	return b.String()
+}
+
+var cellPattern = regexp.MustCompile(`<td[^>]* data-step="(\d+)" data-repeat="(\d+)" data-kind="(\w+)" data-percentile="([\d.]+)" data-ns="(-?\d+)" data-supported="(\w+)"[^>]*>([^<]*)</td>`)
+
+// TestCellsEqualTheSummary reads every percentile from the HTML.
+func TestCellsEqualTheSummary(t *testing.T) {
+	d := sweep()
+	for _, v := range []analysis.View{
+		{},
+		{Warmup: new(3 * time.Second), Percentiles: []float64{10, 50, 99, 99.99}, Kind: analysis.Publish, LogScale: true},
+		{Warmup: new(time.Duration(0)), Kind: analysis.SendLag},
+	} {
+		doc := build(t, d, v)
+		want := analysis.Summarize(d, v)
+		cells := cellPattern.FindAllStringSubmatch(all(doc), -1)
+		seen := map[string]int{}
+		for _, c := range cells {
+			step, _ := strconv.Atoi(c[1])
+			repeat, _ := strconv.Atoi(c[2])
+			for _, s := range want.Steps {
+				if s.Step != step || s.Repeat != repeat {
+					continue
+				}
+				p := s.Latencies[c[3]].Percentiles[c[4]]
+				text := strings.ReplaceAll(c[7], "&gt;", ">")
+				if strconv.FormatInt(p.Ns, 10) != c[5] || strconv.FormatBool(p.Supported) != c[6] || p.Text() != text {
+					t.Errorf("%v: cell %v, the summary has %+v", v.Fragment(), c[1:], p)
+				}
+				seen[c[3]]++
+			}
+		}
+		np := len(v.Percentiles)
+		if np == 0 {
+			np = len(analysis.DefaultPercentiles)
+		}
+		for _, k := range []analysis.Kind{analysis.EndToEnd, analysis.EndToEndFromSend, analysis.Publish, analysis.SendLag} {
+			n := 2 * np
+			if k == v.Kind {
+				n *= 2 // once in the table per rate, once in that of the step
+			}
+			if seen[k.String()] != n {
+				t.Errorf("%v: %d cells of %s, want %d", v.Fragment(), seen[k.String()], k, n)
+			}
+		}
+	}
+}
+
+// TestRegions names what a page can rely on.
+func TestRegions(t *testing.T) {
+	doc := build(t, sweep(), analysis.View{})
+	var ids []string
+	for _, r := range doc.Regions {
+		ids = append(ids, r.ID)
+		if !strings.Contains(r.HTML, "<h") {
+			t.Errorf("%s has no heading", r.ID)
+		}
+	}
+	if got := strings.Join(ids, " "); got != "headline findings per-rate accounting step-0-0 step-1-0 facts" {
+		t.Error(got)
+	}
+	html := all(doc)
+	for _, want := range []string{
+		"no coordinated omission", "lab-3", "Objects are written to a folder", "commit-interval", "5f0c0c1e",
+		"bench v0.1.0", `data-severity="`, "<figcaption>Each line is", "<svg", `data-count="lost"`,
+	} {
+		if !strings.Contains(html, want) {
+			t.Errorf("the report has no %q", want)
+		}
+	}
+}
+
+// TestHostile puts markup into every text of a run.
+func TestHostile(t *testing.T) {
+	x := reporttest.HostileName + "\x00\x1b[31m\xff"
+	d := sweep()
+	m := &d.Manifest
+	m.Run, m.Reason, m.Complete = x, x, false
+	m.Host.Name, m.Host.CPUModel, m.Host.Kernel, m.Clock.BootID, m.Program.Version = x, x, x, x, x
+	m.Queue.Kind, m.Queue.Durability, m.Store.Address, m.LogStore.Durability = x, x, x, x
+	m.Settings[x], m.Warnings = x, []string{x}
+	d.Steps[0].Failure, d.Steps[0].Settings = x, map[string]string{x: x}
+	d.Steps[0].Events = []analysis.Event{{Actor: x, Kind: x, Text: x}}
+	doc := build(t, d, analysis.View{})
+	html := all(doc) + report.ControlsHTML(doc.Controls)
+	for _, bad := range []string{"<img", "<script", `"c"`, "onerror=\""} {
+		if strings.Contains(html, bad) {
+			t.Errorf("%q came through", bad)
+		}
+	}
+	if strings.ContainsAny(html, "\x00\x1b") || !utf8.ValidString(html) {
+		t.Error("control characters or bytes that are no text came through")
+	}
+	if !strings.Contains(html, "&lt;img src=x") {
+		t.Error("the name is not shown at all")
+	}
+}
+
+// TestWellFormed reads each fragment as XML, but for the tables of values,
+// which leave out the end tags that HTML lets out.
+func TestWellFormed(t *testing.T) {
+	doc := build(t, reporttest.Digest(reporttest.Spec{Run: reporttest.HostileName, Rates: []float64{500}, Repeats: 2, Duration: 4 * time.Second, Lost: 40}), analysis.View{})
+	values := regexp.MustCompile(`(?s)<details class="data".*?</details>`)
+	bare := regexp.MustCompile(` (data-goto|hidden|checked|selected)([ >])`)
+	void := regexp.MustCompile(`<(input[^>]*)>`)
+	check := func(id, html string) {
+		html = values.ReplaceAllString(html, "")
+		html = bare.ReplaceAllString(html, ` $1=""$2`)
+		html = void.ReplaceAllString(html, "<$1/>")
+		d := xml.NewDecoder(strings.NewReader("<x>" + html + "</x>"))
+		d.Entity = xml.HTMLEntity
+		for {
+			if _, err := d.Token(); err != nil {
+				if err.Error() != "EOF" {
+					t.Errorf("%s: %v", id, err)
+				}
+				return
+			}
+		}
+	}
+	for _, r := range doc.Regions {
+		check(r.ID, r.HTML)
+	}
+	check("controls", report.ControlsHTML(doc.Controls))
+}
+
+func TestLossShows(t *testing.T) {
+	doc := build(t, reporttest.Digest(reporttest.Spec{Run: "r", Rates: []float64{500}, Duration: 8 * time.Second, Lost: 400}), analysis.View{})
+	html := all(doc)
+	if !strings.Contains(html, `data-beyond="true"`) || !strings.Contains(html, "&gt; 10.0 s") {
+		t.Error("400 lost of 3,600 do not reach the p99")
+	}
+	if !strings.Contains(html, `class="verdict failure"`) {
+		t.Error("a loss that the queue promised not to have is no failure")
+	}
+}
+
+func TestNothing(t *testing.T) {
+	d := sweep()
+	d.Steps, d.Manifest.Steps = nil, nil
+	doc := build(t, d, analysis.View{})
+	if html := all(doc); !strings.Contains(html, "nothing to measure") || !strings.Contains(html, "<svg") {
+		t.Error("an empty run has neither a word nor a figure")
+	}
+	if _, err := report.Build(nil, analysis.View{}, report.Options{}); err == nil {
+		t.Error("no digest, no error")
+	}
+	if _, err := report.Build(sweep(), analysis.View{Warmup: new(time.Minute)}, report.Options{}); err == nil || !strings.Contains(err.Error(), "warm-up") {
+		t.Errorf("a warm-up longer than the step gives %v", err)
+	}
+}
+
+func TestControls(t *testing.T) {
+	c := build(t, sweep(), analysis.View{}).Controls
+	if c.WarmupS != "1" || !c.WarmupAuto || c.Edges[5] != "1" || len(c.Edges) != 50 || c.Fragment != "" {
+		t.Errorf("%+v", c)
+	}
+	html := report.ControlsHTML(c)
+	for _, want := range []string{`id="warmup-slider"`, `value="5"`, `max="49"`, `name="percentiles" value="50, 75, 85, 95, 99, 99.9"`, `id="scale-linear" value="linear" checked`} {
+		if !strings.Contains(html, want) {
+			t.Errorf("no %s in %s", want, html)
+		}
+	}
+	c = build(t, sweep(), analysis.View{Warmup: new(3 * time.Second), LogScale: true}).Controls
+	if c.WarmupS != "3" || c.Scale != "log" || c.Fragment != "warmup=3s&scale=log" || !strings.Contains(c.Change, "p99 is") {
+		t.Errorf("%+v", c)
+	}
+}
+
+// TestSize holds the fragments of ten rates of five minutes below what a light
+// report of a megabyte has room for beside its digest.
+func TestSize(t *testing.T) {
+	var rates []float64
+	for i := range 10 {
+		rates = append(rates, float64(20*(i+1)))
+	}
+	d := reporttest.Digest(reporttest.Spec{Run: "long", Rates: rates, Duration: 300 * time.Second, Interval: time.Second})
+	n := len(all(build(t, d, analysis.View{})))
+	if n > 800_000 {
+		t.Errorf("%d bytes", n)
+	}
+}

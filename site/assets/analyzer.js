@@ -1,0 +1,75 @@
+// Analyzer owns the worker: one request at a time, cancel by terminating it.
+export class Analyzer {
+  // load returns {worker: URL or string, wasm: Blob}.
+  constructor(load) {
+    this.load = load;
+    this.next = 1;
+    this.waiting = new Map();
+    this.data = null;
+  }
+
+  async start() {
+    if (!this.started) this.started = this.begin();
+    return this.started;
+  }
+
+  async begin() {
+    if (!this.parts) this.parts = await this.load();
+    const worker = new Worker(this.parts.worker);
+    this.worker = worker;
+    await new Promise((resolve, reject) => {
+      const die = (error) => {
+        if (this.worker !== worker) return;
+        this.stop(error);
+        reject(new Error(error));
+      };
+      worker.onerror = (e) => { e.preventDefault(); die("the analyzer's worker failed: " + (e.message || "it could not be loaded")); };
+      worker.onmessage = ({ data: m }) => {
+        switch (m.type) {
+          case "started":
+            this.module = m.module;
+            return resolve();
+          case "dead":
+            return die(m.error);
+          case "answer": {
+            const w = this.waiting.get(m.id);
+            this.waiting.delete(m.id);
+            if (w) m.ok ? w.resolve(m) : w.reject(new Error(m.error));
+          }
+        }
+      };
+      worker.postMessage({ type: "start", wasm: this.parts.wasm, module: this.module });
+    });
+    if (this.data) await this.ask({ type: "open", data: this.data });
+  }
+
+  ask(m) {
+    return new Promise((resolve, reject) => {
+      m.id = this.next++;
+      this.waiting.set(m.id, { resolve, reject });
+      this.worker.postMessage(m);
+    });
+  }
+
+  // open reads a digest from a Blob; it is kept for a restart.
+  async open(blob) {
+    this.data = null;
+    await this.start();
+    await this.ask({ type: "open", data: blob });
+    this.data = blob;
+  }
+
+  async view(fragment, width) {
+    await this.start();
+    return this.ask({ type: "view", fragment, width });
+  }
+
+  // stop ends the worker and what it was asked; the next request starts anew.
+  stop(reason) {
+    if (this.worker) this.worker.terminate();
+    this.worker = null;
+    this.started = null;
+    for (const w of this.waiting.values()) w.reject(Object.assign(new Error(reason), { cancelled: reason === "cancelled" }));
+    this.waiting.clear();
+  }
+}

@@ -1,0 +1,54 @@
+// The analyzer's worker: starts the Go program, hands it bytes and addresses,
+// and hands back what it answers. It decides nothing.
+"use strict";
+if (typeof Go === "undefined") importScripts("wasm_exec.js");
+
+// start runs the program. m.module saves compiling it again after a cancel.
+async function start(m) {
+  const go = new Go();
+  let instance, module = m.module;
+  if (module) {
+    instance = await WebAssembly.instantiate(module, go.importObject);
+  } else {
+    const stream = m.wasm.stream().pipeThrough(new DecompressionStream("gzip"));
+    const response = new Response(stream, { headers: { "Content-Type": "application/wasm" } });
+    ({ instance, module } = await WebAssembly.instantiateStreaming(response, go.importObject));
+  }
+  await new Promise((resolve, reject) => {
+    self.queuebenchReady = resolve;
+    go.run(instance).then(() => {
+      const error = "the analyzer ended unexpectedly, most likely for want of memory; use `analyze report` on the command line";
+      reject(new Error(error));
+      postMessage({ type: "dead", error });
+    });
+  });
+  postMessage({ type: "started", module });
+}
+
+// plain gunzips a Blob if it is gzip.
+async function plain(blob) {
+  const head = new Uint8Array(await blob.slice(0, 2).arrayBuffer());
+  if (head[0] !== 0x1f || head[1] !== 0x8b) return new Uint8Array(await blob.arrayBuffer());
+  try {
+    const stream = blob.stream().pipeThrough(new DecompressionStream("gzip"));
+    return new Uint8Array(await new Response(stream).arrayBuffer());
+  } catch (e) {
+    throw new Error("the file is damaged or was cut short (" + e.message + ")");
+  }
+}
+
+self.onmessage = async ({ data: m }) => {
+  try {
+    switch (m.type) {
+      case "start":
+        return await start(m);
+      case "open":
+        return postMessage({ type: "answer", id: m.id, ...self.queuebench.open(await plain(m.data)) });
+      case "view":
+        return postMessage({ type: "answer", id: m.id, ...self.queuebench.view(m.fragment, m.width) });
+    }
+  } catch (e) {
+    const error = String(e && e.message || e);
+    postMessage(m.type === "start" ? { type: "dead", error: "the analyzer could not be started: " + error } : { type: "answer", id: m.id, ok: false, error });
+  }
+};

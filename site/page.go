@@ -1,0 +1,27 @@
+package site
+
+import (
+	"html"
+	"strings"
+)
+
+// page writes the parts that both pages share.
+type page struct{ strings.Builder }
+
+func (p *page) head(title, csp, style string) {
+	p.WriteString("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n")
+	p.WriteString(`<meta http-equiv="Content-Security-Policy" content="` + html.EscapeString(csp) + "\">\n")
+	p.WriteString(`<meta name="viewport" content="width=device-width, initial-scale=1">` + "\n<meta name=\"referrer\" content=\"no-referrer\">\n")
+	p.WriteString("<link rel=\"icon\" href=\"data:,\">\n")
+	p.WriteString("<title>" + html.EscapeString(title) + "</title>\n" + style + "\n</head>\n")
+}
+
+// top is the bar at the top; brand and nav are markup of this package.
+func (p *page) top(brand, nav string) {
+	p.WriteString(`<body><a class="skip" href="#headline">Skip to the numbers</a>` + "\n")
+	p.WriteString(`<header class="top"><div><div class="brand">` + brand + `</div><nav aria-label="Page">` + nav + "</nav></div></header>\n")
+}
+
+func (p *page) foot(text string) {
+	p.WriteString("<footer><p>" + text + "</p></footer>\n")
+}

@@ -1,0 +1,123 @@
+package site
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"html"
+	"io"
+	"strings"
+
+	"queuebench/analysis"
+	"queuebench/report"
+)
+
+// Options of a report.
+type Options struct {
+	// Light leaves out the analyzer and the digest: everything can be read,
+	// nothing can be changed.
+	Light bool
+}
+
+// reportWidth is the width of the figures that are drawn beforehand, in CSS
+// pixels: that of the page's column.
+const reportWidth = 940
+
+// WriteReport writes a run under a view as one HTML file that opens from disk,
+// asks nobody for anything, and shows all tables and figures with scripts off.
+// The error wraps ErrNoWASM where a full report is asked of a program without
+// the page's analyzer.
+func WriteReport(w io.Writer, d *analysis.Digest, v analysis.View, o Options) error {
+	doc, err := report.Build(d, v, report.Options{Width: reportWidth})
+	if err != nil {
+		return err
+	}
+	var blocks, script string
+	csp := "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+	if !o.Light {
+		a, err := loadAnalyzer()
+		if err != nil {
+			return err
+		}
+		digest, err := packDigest(d)
+		if err != nil {
+			return err
+		}
+		worker := string(a.loader) + "\n" + asset("worker.js")
+		blocks = block("data-worker", []byte(worker)) + block("data-wasm", a.wasm) + block("data-digest", digest)
+		if script, err = inline("analyzer.js", "view.js", "report.js"); err != nil {
+			return err
+		}
+		hash := sha256.Sum256([]byte(script))
+		csp = "default-src 'none'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(hash[:]) + "' 'wasm-unsafe-eval'; worker-src blob:; " +
+			"style-src 'unsafe-inline'; img-src data: blob:; connect-src 'none'; object-src 'none'; base-uri 'none'; form-action 'none'"
+	}
+
+	var p page
+	p.head(doc.Title, csp, "<style>\n"+styles()+"</style>")
+	p.top("Queuebench report", `<a href="#facts" data-goto>How it was measured</a>`)
+	fmt.Fprintf(&p, "<main id=\"main\" data-view=\"%s\" data-width=\"%d\">\n", html.EscapeString(doc.Controls.Fragment), reportWidth)
+	for _, r := range doc.Regions {
+		fmt.Fprintf(&p, "<section id=\"%s\" data-region>%s</section>\n", html.EscapeString(r.ID), r.HTML)
+		if r.ID == "headline" && !o.Light {
+			p.WriteString(`<div id="controls-holder" class="controls-holder" hidden>` + report.ControlsHTML(doc.Controls) + "</div>\n")
+		}
+	}
+	p.WriteString("</main>\n")
+	p.foot("Made by Queuebench " + html.EscapeString(d.Manifest.Program.Version) + ". This file asks nobody for anything: what it shows and what computes it are inside.")
+	p.WriteString(blocks)
+	if script != "" {
+		p.WriteString("<script type=\"module\">" + script + "</script>\n")
+	}
+	p.WriteString("</body>\n</html>\n")
+	_, err = io.WriteString(w, p.String())
+	return err
+}
+
+// block is data in the page. Base64 cannot end the element.
+func block(id string, data []byte) string {
+	return `<script type="application/octet-stream" id="` + id + `">` + base64.StdEncoding.EncodeToString(data) + "</script>\n"
+}
+
+// packDigest writes a digest as gzip, the same bytes each time.
+func packDigest(d *analysis.Digest) ([]byte, error) {
+	var b bytes.Buffer
+	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	if err := analysis.WriteDigest(z, d); err != nil {
+		return nil, err
+	}
+	if err := z.Close(); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// inline puts modules that import each other by name into one, in order. It
+// knows one form of import and export, the one that the assets use.
+func inline(names ...string) (string, error) {
+	var b strings.Builder
+	b.WriteString("\n")
+	for _, name := range names {
+		for line := range strings.Lines(asset(name)) {
+			switch {
+			case strings.HasPrefix(line, "import {") && strings.HasSuffix(line, ".js\";\n"):
+				continue
+			case strings.HasPrefix(line, "export class "):
+				line = strings.TrimPrefix(line, "export ")
+			case strings.HasPrefix(line, "import") || strings.HasPrefix(line, "export"):
+				return "", fmt.Errorf("site/assets/%s: a form of import or export that cannot be put into one file: %s", name, strings.TrimSpace(line))
+			}
+			b.WriteString(line)
+		}
+	}
+	s := b.String()
+	if strings.Contains(s, "</script") || strings.Contains(s, "<!--") {
+		return "", fmt.Errorf("the page's script would end its own element")
+	}
+	return s, nil
+}

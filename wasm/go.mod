@@ -1,0 +1,27 @@
+module queuebench/wasm
+
+go 1.26.0
+
+require queuebench v0.0.0
+
+require (
+	codeberg.org/go-fonts/liberation v0.5.0 // indirect
+	codeberg.org/go-latex/latex v0.2.0 // indirect
+	codeberg.org/go-pdf/fpdf v0.11.1 // indirect
+	git.sr.ht/~sbinet/gg v0.7.0 // indirect
+	github.com/HdrHistogram/hdrhistogram-go v1.4.0 // indirect
+	github.com/ajstarks/svgo v0.0.0-20211024235047-1546f124cd8b // indirect
+	github.com/golang/freetype v0.0.0-20170609003504-e2365dfdc4a0 // indirect
+	golang.org/x/image v0.48.0 // indirect
+	golang.org/x/sys v0.50.0 // indirect
+	golang.org/x/text v0.44.0 // indirect
+	gonum.org/v1/plot v0.17.0 // indirect
+)
+
+replace queuebench => ../
+
+// gonum/plot links twelve faces of this module (2 MB in brotli), of which the
+// figures use none: they measure with a face of their own. A replace in the
+// root's go.mod would block go install module/cmd@version, so the page's
+// program is a module of its own.
+replace codeberg.org/go-fonts/liberation => ./liberation

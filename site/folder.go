@@ -149,7 +149,7 @@ func SafeID(run string) string {
 		return '-'
 	}, run)
 	safe = strings.Trim(safe[:min(len(safe), 80)], ".-")
-	if safe == run {
+	if safe == run && safe != "" {
 		return safe
 	}
 	h := sha256.Sum256([]byte(run))

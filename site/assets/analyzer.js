@@ -45,6 +45,8 @@ export class Analyzer {
 
   ask(m) {
     return new Promise((resolve, reject) => {
+      // Stopped between the start and this request.
+      if (!this.worker) return reject(cancelled("cancelled"));
       m.id = this.next++;
       this.waiting.set(m.id, { resolve, reject });
       this.worker.postMessage(m);
@@ -69,7 +71,12 @@ export class Analyzer {
     if (this.worker) this.worker.terminate();
     this.worker = null;
     this.started = null;
-    for (const w of this.waiting.values()) w.reject(Object.assign(new Error(reason), { cancelled: reason === "cancelled" }));
+    for (const w of this.waiting.values()) w.reject(cancelled(reason));
     this.waiting.clear();
   }
+}
+
+// cancelled is an error that knows whether a person wanted it.
+function cancelled(reason) {
+  return Object.assign(new Error(reason), { cancelled: reason === "cancelled" });
 }

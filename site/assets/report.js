@@ -16,6 +16,7 @@ const analyzer = new Analyzer(async () => ({
 }));
 const main = document.getElementById("main");
 const view = new View(analyzer, main);
+view.width = Number(main.dataset.width);
 view.form("");
 
 try {
@@ -24,7 +25,6 @@ try {
   // What was drawn beforehand stays, unless the address asks for another view
   // or the figures do not fit the screen.
   view.shown = main.dataset.view || "";
-  view.width = Number(main.dataset.width);
   if (View.address() || view.fit() < view.width * 0.85) await view.show(View.address());
 } catch (e) {
   view.fail(e.message + ". The tables and figures below are as they were written.");

@@ -66,7 +66,7 @@ export class View {
     let timer;
     window.addEventListener("resize", () => {
       clearTimeout(timer);
-      timer = setTimeout(() => { if (Math.abs(this.fit() - this.width) > 40) this.show(View.address()); }, 200);
+      timer = setTimeout(() => { if (this.shown !== null && Math.abs(this.fit() - this.width) > 40) this.show(View.address()); }, 200);
     });
   }
 

@@ -38,7 +38,7 @@ func run(root string) error {
 	defer os.RemoveAll(tmp)
 
 	raw := filepath.Join(tmp, "analyze.wasm")
-	build := exec.Command("go", "build", "-tags", "minimal", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid=", "-o", raw, ".")
+	build := exec.Command(gocmd(), "build", "-tags", "minimal", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid=", "-o", raw, ".")
 	build.Dir = filepath.Join(root, "wasm")
 	build.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "GOWORK=off")
 	build.Stderr = os.Stderr
@@ -61,7 +61,7 @@ func run(root string) error {
 		return err
 	}
 
-	env := exec.Command("go", "env", "GOROOT", "GOVERSION")
+	env := exec.Command(gocmd(), "env", "GOROOT", "GOVERSION")
 	env.Dir = build.Dir
 	answer, err := env.Output()
 	if err != nil {
@@ -103,4 +103,12 @@ func replace(path string, data []byte) error {
 		return err
 	}
 	return os.Rename(path+".new", path)
+}
+
+// gocmd is the go command that runs this program, so that the two agree.
+func gocmd() string {
+	if g := os.Getenv("GO"); g != "" {
+		return g
+	}
+	return "go"
 }

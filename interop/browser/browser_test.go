@@ -1,0 +1,254 @@
+package browser
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// chrome is the one browser of all tests; each test has a tab of its own.
+var chrome context.Context
+
+func TestMain(m *testing.M) {
+	code, err := start(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func start(m *testing.M) (int, error) {
+	path, err := chromium()
+	if err != nil {
+		return 1, err
+	}
+	profile, err := os.MkdirTemp("", "queuebench-browser-")
+	if err != nil {
+		return 1, err
+	}
+	defer os.RemoveAll(profile)
+	ctx, stop := chromedp.NewExecAllocator(context.Background(),
+		chromedp.ExecPath(path), chromedp.UserDataDir(profile), chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun,
+		chromedp.WindowSize(1200, 900),
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
+		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
+		chromedp.Flag("disable-default-apps", true), chromedp.Flag("disable-extensions", true),
+		chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("hide-scrollbars", true),
+		// Whoever else is asked does not exist, and the failure is seen.
+		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost"),
+	)
+	defer stop()
+	ctx, quit := chromedp.NewContext(ctx)
+	defer quit()
+	if err := chromedp.Do(ctx); err != nil {
+		return 1, fmt.Errorf("%s did not start: %w", path, err)
+	}
+	chrome = ctx
+	code := m.Run()
+	return code, nil
+}
+
+func chromium() (string, error) {
+	if p := os.Getenv("CHROMIUM"); p != "" {
+		return p, nil
+	}
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if p, err := exec.LookPath(name); err == nil {
+			return p, nil
+		}
+	}
+	return "", fmt.Errorf("these tests need a Chromium: install one (Debian: apt-get install -y --no-install-recommends chromium), or name it in CHROMIUM")
+}
+
+// tab is a page as a person has it before them.
+type tab struct {
+	t   *testing.T
+	ctx context.Context
+
+	mu       sync.Mutex
+	problems []string
+	requests []string
+	ignore   []string // parts of problems that the test expects
+}
+
+// newTab opens an empty tab that notes every console message that is an error,
+// every violation of the security policy and every request.
+func newTab(t *testing.T) *tab {
+	t.Helper()
+	ctx, closeTab := chromedp.NewContext(chrome)
+	b := &tab{t: t, ctx: ctx}
+	if err := chromedp.Listen(ctx, b.event); err != nil {
+		t.Fatal(err)
+	}
+	for _, enable := range []func() error{
+		func() error { _, err := chromedp.Call(ctx, network.Enable, network.EnableParams{}); return err },
+		func() error { _, err := chromedp.Call(ctx, log.Enable, cdp.Empty{}); return err },
+	} {
+		if err := enable(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			b.shot("failed")
+		}
+		closeTab()
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		for _, p := range b.problems {
+			t.Errorf("the browser reports: %s", p)
+		}
+		for _, r := range b.requests {
+			if !strings.HasPrefix(r, "http://127.0.0.1:") && !strings.HasPrefix(r, "file://") && !strings.HasPrefix(r, "blob:") && !strings.HasPrefix(r, "data:") {
+				t.Errorf("the page asked a stranger: %s", r)
+			}
+		}
+	})
+	return b
+}
+
+func (b *tab) event(ev any) {
+	problem := ""
+	switch e := ev.(type) {
+	case *network.EventRequestWillBeSent:
+		b.mu.Lock()
+		b.requests = append(b.requests, e.Request.URL)
+		b.mu.Unlock()
+	case *log.EventEntryAdded:
+		if e.Entry.Level == log.EntryLevelError || e.Entry.Level == log.EntryLevelWarning {
+			problem = string(e.Entry.Source) + ": " + e.Entry.Text + " " + e.Entry.URL
+		}
+	case *runtime.EventExceptionThrown:
+		problem = "exception: " + e.ExceptionDetails.Text
+		if x := e.ExceptionDetails.Exception; x != nil {
+			problem += " " + x.Description
+		}
+	case *runtime.EventConsoleAPICalled:
+		if k := string(e.Type); k == "error" || k == "warning" || k == "assert" {
+			for _, a := range e.Args {
+				problem += " " + string(a.Value) + a.Description
+			}
+			problem = "console:" + problem
+		}
+	case *page.EventJavascriptDialogOpening:
+		problem = "a dialog opened: " + e.Message
+	}
+	if problem == "" {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, i := range b.ignore {
+		if strings.Contains(problem, i) {
+			return
+		}
+	}
+	b.problems = append(b.problems, problem)
+}
+
+// within bounds what the page is given to do something.
+const within = 30 * time.Second
+
+func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, within)
+	defer cancel()
+	if err := chromedp.Do(ctx, steps...); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// eval evaluates JavaScript in the page.
+func eval[T any](b *tab, js string) T {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, within)
+	defer cancel()
+	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](js))
+	if err != nil {
+		b.t.Fatalf("%v: %s", err, js)
+	}
+	return v
+}
+
+// wait waits until a JavaScript expression is true.
+func (b *tab) wait(js string) {
+	b.t.Helper()
+	for end := time.Now().Add(within); ; time.Sleep(20 * time.Millisecond) {
+		if eval[bool](b, "Boolean("+js+")") {
+			return
+		}
+		if time.Now().After(end) {
+			b.t.Fatalf("after %v still not: %s\n%s", within, js, eval[string](b, `["#page-error","#view-error","#status"].map(s => s+": "+(document.querySelector(s)||{}).textContent).join("\n")`))
+		}
+	}
+}
+
+// change does something that makes the page compute, and waits for it.
+func (b *tab) change(do func()) {
+	b.t.Helper()
+	before := eval[string](b, `document.getElementById("main").dataset.views || "0"`)
+	do()
+	b.wait(`(document.getElementById("main").dataset.views || "0") !== "` + before + `" && document.getElementById("main").getAttribute("aria-busy") !== "true"`)
+}
+
+// enter puts a value into an input as a person does who types it and leaves.
+func (b *tab) enter(id, value string) {
+	b.t.Helper()
+	b.do(chromedp.Focus("#"+id), chromedp.Evaluate[chromedp.Void](`document.getElementById("`+id+`").select()`), chromedp.SendKeys("#"+id, value+"\t"))
+}
+
+// key presses a key on an element n times.
+func (b *tab) key(id, key string, n int) {
+	b.t.Helper()
+	b.do(chromedp.Focus("#" + id))
+	for range n {
+		b.do(chromedp.KeyEvent(key))
+	}
+}
+
+// look sets what the reader's screen is like.
+func (b *tab) look(width, height int64, dark bool) {
+	b.t.Helper()
+	scheme := "light"
+	if dark {
+		scheme = "dark"
+	}
+	b.do(chromedp.EmulateViewport(width, height))
+	_, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// shot saves a picture of the whole page into artefacts/.
+func (b *tab) shot(name string) {
+	ctx, cancel := context.WithTimeout(b.ctx, within)
+	defer cancel()
+	png, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
+	if err == nil {
+		err = os.MkdirAll("artefacts", 0o777)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join("artefacts", strings.ReplaceAll(b.t.Name(), "/", "-")+"-"+name+".png"), png, 0o666)
+	}
+	if err != nil {
+		b.t.Logf("no picture: %v", err)
+	}
+}

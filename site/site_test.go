@@ -1,0 +1,230 @@
+package site
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"queuebench/analysis"
+	"queuebench/report/reporttest"
+)
+
+func digest(name string) *analysis.Digest {
+	return reporttest.Digest(reporttest.Spec{Run: name, Rates: []float64{500}, Duration: 5 * time.Second})
+}
+
+// needAnalyzer fails with what to run: the page is part of the product.
+func needAnalyzer(t *testing.T) {
+	t.Helper()
+	if _, err := loadAnalyzer(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestLightReport(t *testing.T) {
+	var b bytes.Buffer
+	if err := WriteReport(&b, digest("r"), analysis.View{}, Options{Light: true}); err != nil {
+		t.Fatal(err)
+	}
+	html := b.String()
+	for _, bad := range []string{"<script", "controls-holder\" class", "http-equiv=\"refresh\""} {
+		if strings.Contains(html, bad) {
+			t.Errorf("a light report has %s", bad)
+		}
+	}
+	if len(html) > 200_000 || !strings.Contains(html, "<svg") || !strings.Contains(html, "default-src &#39;none&#39;") {
+		t.Errorf("%d bytes", len(html))
+	}
+}
+
+func TestFullReport(t *testing.T) {
+	needAnalyzer(t)
+	var a, b bytes.Buffer
+	for _, w := range []io.Writer{&a, &b} {
+		if err := WriteReport(w, digest(reporttest.HostileName), analysis.View{}, Options{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Equal(a.Bytes(), b.Bytes()) {
+		t.Error("the same run gives two reports")
+	}
+	if a.Len() > 4_000_000 {
+		t.Errorf("%d bytes, the budget is 4 MB", a.Len())
+	}
+	html := a.String()
+	if strings.Contains(html, "<img") || strings.Contains(html, "alert(2)</script>") {
+		t.Error("the run's name became markup")
+	}
+	if strings.Count(html, "<script") != 4 || strings.Contains(html, "import {") {
+		t.Error("the scripts are not as expected")
+	}
+}
+
+func TestInlineRefusesOtherForms(t *testing.T) {
+	if s, err := inline("analyzer.js", "view.js", "report.js"); err != nil || !strings.Contains(s, "\nclass View") {
+		t.Error(err)
+	}
+	// worker.js is no module and passes; a default export would not.
+	if _, err := inline("worker.js"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestSiteGrows(t *testing.T) {
+	needAnalyzer(t)
+	dir := t.TempDir()
+	for _, names := range [][]string{{"one"}, {"two", reporttest.HostileName}, {"one"}} {
+		var ds []*analysis.Digest
+		for _, n := range names {
+			ds = append(ds, digest(n))
+		}
+		if err := WriteSite(dir, ds); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var list List
+	b, err := os.ReadFile(filepath.Join(dir, "runs.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(b, &list); err != nil {
+		t.Fatal(err)
+	}
+	if len(list.Runs) != 3 {
+		t.Errorf("%d runs, want one, two and the hostile one", len(list.Runs))
+	}
+	for _, e := range list.Runs {
+		f, err := os.Stat(filepath.Join(dir, filepath.FromSlash(e.File)))
+		if err != nil || f.Mode().Perm() != 0o644 {
+			t.Errorf("%s: %v", e.File, err)
+		}
+	}
+	left, err := filepath.Glob(filepath.Join(dir, ".new-*"))
+	if err != nil || len(left) > 0 {
+		t.Error(left, err)
+	}
+	html, err := os.ReadFile(filepath.Join(dir, "index.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(html), `href="#log=runs%2F`); n != 3 || strings.Contains(string(html), "<img") {
+		t.Errorf("%d links", n)
+	}
+}
+
+func TestForeignListIsLeftAlone(t *testing.T) {
+	needAnalyzer(t)
+	for _, text := range []string{"not json", `{"schema":"else/1"}`} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "runs.json")
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if err := WriteSite(dir, nil); err == nil || !strings.Contains(err.Error(), "another folder") {
+			t.Errorf("%s: %v", text, err)
+		}
+		if b, err := os.ReadFile(path); err != nil || string(b) != text {
+			t.Errorf("%s was overwritten", text)
+		}
+	}
+}
+
+func TestSafeID(t *testing.T) {
+	seen := map[string]string{}
+	for _, run := range []string{"2026-11-29T10.00_a", reporttest.HostileName, "a/b", "a-b", "a b", "..", ".", "", strings.Repeat("x", 300), strings.Repeat("x", 301), "ü", "-"} {
+		id := SafeID(run)
+		if id == "" || id[0] == '.' || id[0] == '-' || strings.ContainsAny(id, `/\ "<>'&%#?`) || len(id) > 90 {
+			t.Errorf("%q becomes %q", run, id)
+		}
+		if was, ok := seen[id]; ok {
+			t.Errorf("%q and %q both become %q", was, run, id)
+		}
+		seen[id] = run
+	}
+}
+
+func TestHandler(t *testing.T) {
+	outside := filepath.Join(t.TempDir(), "secret.json")
+	dir := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte(text), 0o666)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(outside, []byte("secret"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	write("index.html", "index")
+	write("report.html", "report")
+	write("analyze.wasm.gz", "\x1f\x8b")
+	write("runs/a.digest.gz", "\x1f\x8b")
+	write(".git/config.json", "hidden")
+	write("key.pem", "secret")
+	if err := os.Symlink(outside, filepath.Join(dir, "link.json")); err != nil {
+		t.Fatal(err)
+	}
+	h := Handler(dir)
+	get := func(method, host, target string) *http.Response {
+		r := httptest.NewRequest(method, "/", nil)
+		r.URL.Path, r.Host = target, host
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		return w.Result()
+	}
+	for _, c := range []struct {
+		method, host, path string
+		status             int
+		kind               string
+	}{
+		{"GET", "127.0.0.1:8080", "/", 200, "text/html; charset=utf-8"},
+		{"HEAD", "localhost", "/index.html", 200, "text/html; charset=utf-8"},
+		{"GET", "[::1]:80", "/analyze.wasm.gz", 200, "application/gzip"},
+		{"GET", "localhost:1", "/runs/a.digest.gz", 200, "application/gzip"},
+		{"GET", "localhost:1", "/runs/", 404, ""},
+		{"GET", "localhost:1", "/runs", 404, ""},
+		{"GET", "localhost:1", "/.git/config.json", 404, ""},
+		{"GET", "localhost:1", "/key.pem", 404, ""},
+		{"GET", "localhost:1", "/link.json", 404, ""},
+		{"GET", "localhost:1", "/../secret.json", 404, ""},
+		{"GET", "localhost:1", "/runs/../../secret.json", 404, ""},
+		{"POST", "localhost:1", "/", 405, ""},
+		{"GET", "queuebench.example", "/", 421, ""},
+		{"GET", "127.0.0.1.example:80", "/", 421, ""},
+		{"GET", "10.0.0.1", "/", 421, ""},
+	} {
+		r := get(c.method, c.host, c.path)
+		if r.StatusCode != c.status {
+			t.Errorf("%s %s%s: status %d, want %d", c.method, c.host, c.path, r.StatusCode, c.status)
+		}
+		if c.kind != "" && r.Header.Get("Content-Type") != c.kind {
+			t.Errorf("%s is %s", c.path, r.Header.Get("Content-Type"))
+		}
+		if r.Header.Get("X-Content-Type-Options") != "nosniff" || r.Header.Get("Content-Encoding") != "" {
+			t.Errorf("%s: headers %v", c.path, r.Header)
+		}
+	}
+	if csp := get("GET", "localhost", "/").Header.Get("Content-Security-Policy"); !strings.Contains(csp, "frame-ancestors 'none'") {
+		t.Error(csp)
+	}
+	if csp := get("GET", "localhost", "/report.html").Header.Get("Content-Security-Policy"); csp != "" {
+		t.Errorf("a report under a policy that is not its own: %s", csp)
+	}
+}
+
+// TestStylesHaveAllColours reads each variable of the figures from the sheet.
+func TestStylesHaveAllColours(t *testing.T) {
+	css := styles()
+	if strings.Count(css, "--fig-ink:") != 2 || strings.Count(css, "--fig-s6:") != 2 || strings.Contains(css, "/*figure") {
+		t.Error("the figures' colours are not in the style sheet for light and dark")
+	}
+}

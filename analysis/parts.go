@@ -115,6 +115,8 @@ func partError(src rawlog.Source, name string, err error) error {
 	switch {
 	case errors.Is(err, rawlog.ErrDamaged):
 		advice = "copy it again from the log's store; without it, move it out of the log and what comes before it can be analysed"
+	case errors.Is(err, rawlog.ErrSchema):
+		advice = "it is another file than " + rawlog.ManifestName + " says, or was altered: copy the log again"
 	case errors.Is(err, rawlog.ErrNotAPart):
 		advice = "move it out of the log"
 	case errors.Is(err, rawlog.ErrNewer):

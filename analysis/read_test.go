@@ -176,7 +176,7 @@ func TestReadRefusals(t *testing.T) {
 		"copied twice":  {func(s memorySource) { s["again.parquet"] = s[second] }, nil, []string{"again.parquet", second, "same part"}},
 		"swapped": {func(s memorySource) {
 			s[second] = s["received/step=0/repeat=0/part-consumer-0-1.parquet"]
-		}, nil, []string{second, "copy it again"}},
+		}, nil, []string{second, "copy the log again"}},
 		"of another run": {func(s memorySource) {
 			var m2 = *m
 			m2.Run = "run-2"

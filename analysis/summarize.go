@@ -157,7 +157,8 @@ func (c *cut) latency(k Kind) LatencySummary {
 		N: h.N + c.never[k], Infinite: c.never[k], MinNs: h.Min, MeanNs: int64(h.Mean()), MaxNs: h.Max,
 		Percentiles: map[string]Percentile{},
 	}
-	if l.N == 0 {
+	// Where nothing was acknowledged there is no publish latency to rank.
+	if l.N == 0 || k == Publish && h.N == 0 {
 		return l
 	}
 	for _, p := range c.view.percentiles() {

@@ -1,0 +1,302 @@
+package analysis
+
+import (
+	"math"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// change is a step with something done to it.
+func change(s StepDigest, f func(*StepDigest)) StepDigest {
+	f(&s)
+	return s
+}
+
+// calm is a step with nothing to say: 40 s at 500 msg/s around 20 ms.
+func calm(t *testing.T) StepDigest {
+	return synthStep(t, 0, 500, 40*sec, 200*ms, schedule(20_000, 500, steady(20*ms)))
+}
+
+// with makes a run of one step and changes it, manifest included.
+func with(s StepDigest, f func(*Digest)) *Digest {
+	d := synthDigest(s)
+	if f != nil {
+		f(d)
+	}
+	return d
+}
+
+// counts sets the accounting in the digest and in the manifest alike.
+func counts(d *Digest, f func(*Accounting)) {
+	a := &d.Steps[0].Accounting
+	f(a)
+	m := &d.Manifest.Steps[0].Accounting
+	m.Scheduled, m.Attempted, m.Acked, m.Failed, m.Unconfirmed, m.Overrun = a.Scheduled, a.Attempted, a.Acked, a.Failed, a.Unconfirmed, a.Overrun
+	m.Received, m.Lost, m.Duplicates, m.OutOfOrder = a.Received, a.Lost, a.Duplicates, a.OutOfOrder
+}
+
+func TestACalmRunHasNothingToSay(t *testing.T) {
+	s := Summarize(with(calm(t), nil), View{Percentiles: []float64{50, 99}})
+	if len(s.Findings)+len(s.Steps[0].Findings) > 0 {
+		t.Errorf("findings of a calm run: %+v %+v", s.Findings, s.Steps[0].Findings)
+	}
+}
+
+// Each finding about a step: a log that shows it, one that nearly does.
+func TestStepFindings(t *testing.T) {
+	base := calm(t)
+	ramp := func(perSecond time.Duration, seconds int) StepDigest {
+		r := rand.New(rand.NewPCG(3, 3))
+		n := seconds * 500
+		return synthStep(t, 0, 500, time.Duration(seconds)*sec, 200*ms, schedule(n, 500, func(_ int, at time.Duration) time.Duration {
+			return 100*ms + time.Duration(float64(perSecond)*at.Seconds()) + time.Duration(r.Int64N(int64(5*ms)))
+		}))
+	}
+	backlog := func(s StepDigest, perSecond int64) StepDigest {
+		for i := int64(1); i <= 40; i++ {
+			s.Seconds = append(s.Seconds, Second{At: time.Duration(i) * sec, Backlog: 100 + i*perSecond})
+		}
+		return s
+	}
+	lagging := func(own time.Duration) StepDigest {
+		m := schedule(20_000, 500, steady(20*ms))
+		for i := range m {
+			if i%50 == 0 { // 2 % of the messages
+				m[i].sent, m[i].own = m[i].intended+own, own
+			}
+		}
+		return synthStep(t, 0, 500, 40*sec, 200*ms, m)
+	}
+	stalled := func(every int) StepDigest {
+		return synthStep(t, 0, 500, 40*sec, 200*ms, schedule(20_000, 500, func(i int, at time.Duration) time.Duration {
+			if at > 20*sec && at < 20*sec+600*ms || every > 0 && i%every == 0 {
+				return 20*sec + 700*ms - min(at, 20*sec+600*ms) + 300*ms
+			}
+			return 20*ms + time.Duration(i%7)*ms
+		}))
+	}
+	commits := func(interval, latency, put, commit time.Duration) *Digest {
+		return with(synthStep(t, 0, 500, 40*sec, 200*ms, schedule(20_000, 500, steady(latency))), func(d *Digest) {
+			d.Manifest.Queue.CommitInterval = interval
+			d.Steps[0].Commits = CommitStats{Commits: 400, MedianPutNs: int64(put), MedianCommit: int64(commit)}
+		})
+	}
+	burst := func(span, drain time.Duration) StepDigest {
+		const n = 2000
+		m := make([]msg, n)
+		for i := range m {
+			at := span * time.Duration(i) / n
+			m[i] = msg{intended: at, sent: at, acked: at + ms, received: 12*ms + drain*time.Duration(i)/n}
+			m[i].received = max(m[i].received, at+12*ms)
+		}
+		return synthStep(t, 0, n/span.Seconds(), span, max(10*ms, span/20), m)
+	}
+	for _, c := range []struct {
+		id       string
+		severity Severity
+		shows    *Digest
+		nearly   *Digest
+		says     string
+	}{
+		{"step-failed", Failure, with(change(base, func(s *StepDigest) { s.Failure, s.Complete = "no such bucket", false }), nil),
+			with(change(base, func(s *StepDigest) { s.Complete = false }), nil), "no such bucket"},
+		{"step-incomplete", Warning, with(change(base, func(s *StepDigest) { s.Complete = false }), nil), with(base, nil), "watermark"},
+		{"nothing-acknowledged", Failure,
+			with(base, func(d *Digest) {
+				counts(d, func(a *Accounting) { a.Failed, a.Acked, a.Received = a.Attempted, 0, 0 })
+			}),
+			with(base, func(d *Digest) { counts(d, func(a *Accounting) { a.Failed, a.Acked = a.Attempted-1, 1 }) }), "none of 20,000 messages"},
+		{"no-data", Warning, with(change(base, func(s *StepDigest) { s.Intervals = nil }), nil), with(base, nil), "No data"},
+		{"accounting-breach", Failure, with(base, func(d *Digest) { d.Steps[0].Accounting.Acked-- }), with(base, nil), "attempted and its fates: 20,000 against 19,999"},
+		{"accounting-breach", Failure, with(base, func(d *Digest) { d.Manifest.Steps[0].Accounting.Lost = 1 }),
+			with(base, func(d *Digest) { // an incomplete log has other counts than the runner
+				d.Manifest.Steps[0].Accounting.Lost = 1
+				d.Steps[0].Complete = false
+			}), "lost, rows and runner: 0 against 1"},
+		{"clocks-not-comparable", Failure, with(change(base, func(s *StepDigest) { s.NoEndToEnd = "hosts a and b" }), nil), with(base, nil), "hosts a and b"},
+		{"messages-lost", Failure, with(base, func(d *Digest) { counts(d, func(a *Accounting) { a.Lost = 3 }) }), with(base, nil), "3 messages of 20,000"},
+		{"messages-lost", Warning, with(base, func(d *Digest) {
+			d.Manifest.Queue.LosesNothing = false
+			counts(d, func(a *Accounting) { a.Lost = 1 })
+		}), with(base, nil), "1 message of 20,000"},
+		{"duplicates", Failure, with(base, func(d *Digest) { counts(d, func(a *Accounting) { a.Duplicates = 2 }) }), with(base, nil), "2 deliveries"},
+		{"duplicates", Warning, with(base, func(d *Digest) {
+			d.Manifest.Queue.DeliversOnce = false
+			counts(d, func(a *Accounting) { a.Duplicates = 2 })
+		}), with(base, nil), "at least once"},
+		{"out-of-order", Warning, with(base, func(d *Digest) { counts(d, func(a *Accounting) { a.OutOfOrder = 2 }) }), with(base, nil), "2 messages"},
+		{"messages-failed", Warning, with(base, func(d *Digest) { counts(d, func(a *Accounting) { a.Failed, a.Acked = 5, a.Acked-5 }) }), with(base, nil), "refused 5 messages"},
+		{"messages-unconfirmed", Warning, with(base, func(d *Digest) { counts(d, func(a *Accounting) { a.Unconfirmed, a.Acked = 5, a.Acked-5 }) }), with(base, nil), "fate of 5 messages"},
+		{"received-unacknowledged", Note, with(base, func(d *Digest) { d.Steps[0].Accounting.ReceivedUnacked = 4 }), with(base, nil), "4 messages came"},
+		{"overrun", Warning, with(base, func(d *Digest) {
+			counts(d, func(a *Accounting) { a.Overrun, a.Attempted, a.Acked = 500, a.Attempted-500, a.Acked-500 })
+		}), with(base, nil), "500 messages of the schedule (2.50 %)"},
+		{"foreign-messages", Warning, with(base, func(d *Digest) { d.Steps[0].Accounting.Foreign = 1 }), with(base, nil), "1 delivery"},
+		{"rows-rejected", Warning, with(base, func(d *Digest) { d.Steps[0].Accounting.RecordsRejected = 2 }), with(base, nil), "2 rows"},
+		{"not-keeping-up", Warning, with(ramp(50*ms, 40), nil), with(ramp(200*time.Microsecond, 40), nil), "latency grows by 3.0"},
+		{"not-keeping-up", Warning, with(backlog(base, 6), nil), with(backlog(base, 4), nil), "backlog grows by 6"},
+		{"too-short-for-growth", Note, with(ramp(0, 20), nil), with(ramp(0, 24), nil), "18 medians"},
+		{"runner-limited", Warning, with(lagging(3*ms), nil), with(lagging(1900*time.Microsecond), nil), "late by 3.0"},
+		{"clock-skew", Warning, with(synthStep(t, 0, 500, 40*sec, 200*ms, schedule(20_000, 500, func(i int, _ time.Duration) time.Duration {
+			return time.Duration(i%20)*ms - 5*ms
+		})), nil), with(synthStep(t, 0, 500, 40*sec, 200*ms, schedule(20_000, 500, func(i int, _ time.Duration) time.Duration {
+			return time.Duration(i%20) * ms
+		})), nil), "down to −5.00 ms"},
+		{"commit-interval-bound", Note, commits(100*ms, 62*ms, 5*ms, 4*ms), commits(100*ms, 110*ms, 5*ms, 4*ms), "100 ms sets the latency"},
+		{"commits-slower-than-interval", Warning, commits(10*ms, 90*ms, 40*ms, 30*ms), commits(100*ms, 90*ms, 60*ms, 40*ms), "takes 70.0 ms"},
+		{"tail-from-stalls", Note, with(stalled(0), nil), with(stalled(40), nil), "1 moment"},
+		{"draining-a-burst", Warning, with(burst(100*ms, sec), nil), with(burst(sec, 2*sec), nil), "2,000 messages arrived within 100 ms"},
+	} {
+		view := View{}
+		got := Summarize(c.shows, view).Steps[0].Findings
+		f := findingOf(got, c.id)
+		switch {
+		case f == nil:
+			t.Errorf("%s is not found; there are %+v", c.id, got)
+		case f.Severity != c.severity || !strings.Contains(f.Text, c.says) || f.Advice == "":
+			t.Errorf("%s is a %s: %s (%s)", c.id, f.Severity, f.Text, f.Advice)
+		}
+		if f := findingOf(Summarize(c.nearly, view).Steps[0].Findings, c.id); f != nil {
+			t.Errorf("%s of what only nearly shows it: %s", c.id, f.Text)
+		}
+	}
+}
+
+func TestViewFindings(t *testing.T) {
+	d := with(calm(t), nil)
+	find := func(v View, id string) *Finding { return findingOf(Summarize(d, v).Steps[0].Findings, id) }
+	if f := find(view(40*sec), "warmup-longer-than-step"); f == nil || f.Severity != Failure {
+		t.Errorf("a warm-up as long as the step: %+v", f)
+	}
+	if f := find(view(39*sec), "warmup-longer-than-step"); f != nil {
+		t.Errorf("a warm-up of 39 s: %+v", f)
+	}
+	moved := Summarize(d, view(1300*ms)).Steps[0]
+	if f := findingOf(moved.Findings, "warmup-moved"); f == nil || moved.WarmupNs != int64(1400*ms) || !strings.Contains(moved.WarmupRule, "moved") {
+		t.Errorf("1.3 s on a grid of 200 ms: %+v, cut at %d, %s", f, moved.WarmupNs, moved.WarmupRule)
+	}
+	if f := find(view(1400*ms), "warmup-moved"); f != nil {
+		t.Errorf("1.4 s on a grid of 200 ms: %+v", f)
+	}
+	if f := find(view(0, 50, 99.99), "too-few-samples"); f == nil || !strings.Contains(f.Text, "p99.99 needs 36,887 messages") {
+		t.Errorf("p99.99 of 20,000: %+v", f)
+	}
+	if f := find(view(0, 50, 99.9), "too-few-samples"); f != nil {
+		t.Errorf("p99.9 of 20,000: %+v", f)
+	}
+	if err := view(40 * sec).Check(d); err == nil || !strings.Contains(err.Error(), "shorter --warmup") {
+		t.Errorf("Check: %v", err)
+	}
+	if err := view(39 * sec).Check(d); err != nil {
+		t.Errorf("Check: %v", err)
+	}
+}
+
+func TestRunFindings(t *testing.T) {
+	base := calm(t)
+	second := change(base, func(s *StepDigest) { s.Step, s.Rate = 1, 1000 })
+	bad := change(second, func(s *StepDigest) { s.Failure = "broken" })
+	sweep := func(steps ...StepDigest) *Digest { return synthDigest(steps...) }
+	for _, c := range []struct {
+		id       string
+		severity Severity
+		shows    *Digest
+		nearly   *Digest
+		says     string
+	}{
+		{"run-incomplete", Warning, with(base, func(d *Digest) { d.Manifest.Complete, d.Manifest.Reason = false, "interrupted" }), with(base, nil), "interrupted"},
+		{"empty-run", Failure, with(base, func(d *Digest) { d.Steps[0].Accounting = Accounting{} }), with(base, nil), "No data"},
+		{"in-process-floor", Warning, with(base, func(d *Digest) { d.Manifest.Queue.InProcess = true }), with(base, nil), "In-process floor"},
+		{"in-process-floor", Warning, with(base, func(d *Digest) { d.Manifest.Store.Embedded = true }),
+			with(base, func(d *Digest) { d.Manifest.LogStore.Embedded = true }), "embedded server"},
+		{"shared-store", Note, with(base, func(d *Digest) { d.Manifest.LogStore.Address = "s3://b/z?endpoint=http://one:9000" }), with(base, nil), "http://one:9000"},
+		{"highest-rate", Note, sweep(base, bad), sweep(base), "The highest rate that held is 500 msg/s: at 1,000 msg/s it failed."},
+		{"highest-rate", Note, sweep(base, second), sweep(base), "Every rate held, up to 1,000 msg/s"},
+		{"highest-rate", Warning, sweep(change(base, func(s *StepDigest) { s.Failure = "x" }), second), sweep(base), "No rate held"},
+	} {
+		f := findingOf(Summarize(c.shows, View{}).Findings, c.id)
+		if f == nil || f.Severity != c.severity || !strings.Contains(f.Text, c.says) {
+			t.Errorf("%s: %+v, want %q", c.id, f, c.says)
+		}
+		if f := findingOf(Summarize(c.nearly, View{}).Findings, c.id); f != nil {
+			t.Errorf("%s of what only nearly shows it: %s", c.id, f.Text)
+		}
+	}
+}
+
+func TestSameStore(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		same bool
+	}{
+		{"s3://x/a", "s3://x/b", true},
+		{"s3://x/a", "s3://y/a", false},
+		{"s3://x/a?endpoint=http://h:1&region=r", "s3://y/b?endpoint=http://h:1", true},
+		{"s3://x/a?endpoint=http://h:1", "s3://x/a?endpoint=http://h:2", false},
+		{"./queuebench-data/q", "./queuebench-data/log", true},
+		{"/data/q", "/data/log", true},
+		{"/data/q", "/log/q", false},
+		{"", "", false},
+	} {
+		d := synthDigest(StepDigest{})
+		d.Manifest.Store.Address, d.Manifest.LogStore.Address = c.a, c.b
+		if got := sharedStore(d) != nil; got != c.same {
+			t.Errorf("%s and %s: %v, want %v", c.a, c.b, got, c.same)
+		}
+	}
+}
+
+// Every finding that can be made has its section in docs/tuning.md, and every
+// section there belongs to a finding.
+func TestTuningHasEveryFinding(t *testing.T) {
+	doc, err := os.ReadFile("../docs/tuning.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sections := map[string]bool{}
+	for line := range strings.Lines(string(doc)) {
+		if id, ok := strings.CutPrefix(line, "### "); ok {
+			sections[strings.TrimSpace(id)] = true
+		}
+	}
+	used := map[string]bool{}
+	for _, file := range []string{"findings_accounting.go", "findings_view.go", "findings_load.go", "findings_commit.go", "findings_run.go"} {
+		code, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for rest := string(code); ; {
+			var ok bool
+			if _, rest, ok = strings.Cut(rest, `finding("`); !ok {
+				break
+			}
+			id, _, _ := strings.Cut(rest, `"`)
+			used[id] = true
+			if !sections[id] {
+				t.Errorf("docs/tuning.md has no section %s", id)
+			}
+		}
+	}
+	for id := range sections {
+		if !used[id] {
+			t.Errorf("docs/tuning.md has a section %s that no finding has", id)
+		}
+	}
+	if len(used) < 25 {
+		t.Errorf("only %d findings were looked for", len(used))
+	}
+}
+
+func TestSignificantDigits(t *testing.T) {
+	for v, want := range map[float64]string{0.00012: "0.000120", 2.5: "2.50", 99.95: "100", 9.999: "10.0", 1234: "1234"} {
+		if got := significant(v); got != want {
+			t.Errorf("significant(%g) = %q, want %q", v, got, want)
+		}
+	}
+	if got := formatNs(math.Inf(1)); got != "∞" {
+		t.Errorf("infinite: %q", got)
+	}
+}

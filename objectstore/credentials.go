@@ -1,6 +1,7 @@
 package objectstore
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -52,7 +53,7 @@ func Anonymous() Credentials {
 	return Credentials{source: "nowhere (anonymous)", chain: credentials.NewStatic("", "", "", credentials.SignatureAnonymous)}
 }
 
-// metadataTimeout bounds the question to the instance's metadata service.
+// metadataTimeout bounds the question to a metadata service that may not exist.
 const metadataTimeout = 2 * time.Second
 
 // CredentialsFor finds the credentials of a backend ("minio" or "s3") in its own
@@ -129,7 +130,7 @@ func fileCredentials(getenv func(string) string) (Credentials, error) {
 	}
 	source := fmt.Sprintf("profile %s in %s", profile, file)
 	chain := credentials.New(&credentials.FileAWSCredentials{Filename: file, Profile: profile})
-	value, err := chain.Get()
+	value, err := retrieve(chain, startTimeout)
 	switch {
 	case err != nil && named:
 		return Credentials{}, fmt.Errorf("%s: %s", source, withoutSecrets(err, value))
@@ -140,6 +141,14 @@ func fileCredentials(getenv func(string) string) (Credentials, error) {
 		return Credentials{}, nil
 	}
 	return Credentials{source: source, chain: chain}, nil
+}
+
+// retrieve asks for credentials, for a bounded time: a profile may name a process
+// or a service that has them.
+func retrieve(chain *credentials.Credentials, timeout time.Duration) (credentials.Value, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	return chain.GetWithContext(&credentials.CredContext{Context: ctx})
 }
 
 // withoutSecrets is an error's text with a secret cut out, should the parser of
@@ -157,14 +166,21 @@ func withoutSecrets(err error, value credentials.Value) string {
 	return text
 }
 
-// roleCredentials asks for the role of the container or of the instance, for a
-// short time: outside of a cloud nobody answers there.
+// roleCredentials asks for the role of the container or of the instance. Where
+// nothing says that there is one, it waits a short time only: outside of a cloud
+// nobody answers.
 func roleCredentials(getenv func(string) string) (Credentials, bool) {
-	if strings.EqualFold(getenv("AWS_EC2_METADATA_DISABLED"), "true") {
+	timeout := metadataTimeout
+	for _, name := range []string{"AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI"} {
+		if getenv(name) != "" {
+			timeout = startTimeout
+		}
+	}
+	if timeout == metadataTimeout && strings.EqualFold(getenv("AWS_EC2_METADATA_DISABLED"), "true") {
 		return Credentials{}, false
 	}
 	provider := &credentials.IAM{
-		Client:   &http.Client{Timeout: metadataTimeout},
+		Client:   &http.Client{Timeout: timeout},
 		Endpoint: getenv("AWS_EC2_METADATA_SERVICE_ENDPOINT"),
 		Region:   getenv("AWS_REGION"),
 	}
@@ -174,7 +190,7 @@ func roleCredentials(getenv func(string) string) (Credentials, bool) {
 	provider.Container.CredentialsRelativeURI = getenv("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI")
 	provider.Container.CredentialsFullURI = getenv("AWS_CONTAINER_CREDENTIALS_FULL_URI")
 	chain := credentials.New(provider)
-	if value, err := chain.Get(); err != nil || value.AccessKeyID == "" {
+	if value, err := retrieve(chain, timeout); err != nil || value.AccessKeyID == "" {
 		return Credentials{}, false
 	}
 	return Credentials{source: "the role of this container or instance", chain: chain}, true

@@ -43,6 +43,8 @@ type folderRoot struct {
 
 	mu   sync.Mutex
 	root *os.Root // nil until it is needed and there
+
+	durable sync.Map // folders whose own names were flushed to disk
 }
 
 // OpenFolder opens a folder, with puts that are flushed to disk. A folder that
@@ -75,24 +77,39 @@ func (o FolderOptions) Open(dir string) (*Folder, error) {
 	return f, nil
 }
 
-// base opens the root. A folder that is to be written to is made.
-func (f *folderRoot) base(make bool) (*os.Root, error) {
+// base opens the root. One that is to be written to is made.
+func (f *folderRoot) base(create bool) (*os.Root, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.root != nil {
 		return f.root, nil
 	}
-	if make {
-		if err := os.MkdirAll(f.dir, 0o755); err != nil {
+	root, err := os.OpenRoot(f.dir)
+	if create && errors.Is(err, fs.ErrNotExist) {
+		if err = os.MkdirAll(f.dir, 0o755); err != nil {
 			return nil, err
 		}
+		if !f.noSync {
+			syncAncestors(f.dir)
+		}
+		root, err = os.OpenRoot(f.dir)
 	}
-	root, err := os.OpenRoot(f.dir)
 	if err != nil {
 		return nil, err
 	}
 	f.root = root
 	return root, nil
+}
+
+// syncAncestors flushes the folders above a new one. Not each of them can be
+// opened by everyone; those that were just made can.
+func syncAncestors(dir string) {
+	for up := filepath.Dir(dir); up != dir; dir, up = up, filepath.Dir(up) {
+		if d, err := os.Open(up); err == nil {
+			_ = d.Sync()
+			_ = d.Close()
+		}
+	}
 }
 
 // Sub is the same folder below a further prefix.

@@ -198,14 +198,14 @@ func (f *Folder) sweep(ctx context.Context, prefix string) error {
 	if err != nil {
 		return f.fail("delete", prefix, err)
 	}
-	if err := sweepFolder(ctx, root, f.prefix+prefix); err != nil {
+	if err := f.sweepFolder(ctx, root, f.prefix+prefix); err != nil {
 		return f.fail("delete", prefix, err)
 	}
-	removeEmptyParents(root, filepath.Dir(filepath.FromSlash(strings.TrimSuffix(f.prefix+prefix, "/"))))
+	f.removeEmptyParents(root, filepath.Dir(filepath.FromSlash(strings.TrimSuffix(f.prefix+prefix, "/"))))
 	return nil
 }
 
-func sweepFolder(ctx context.Context, root *os.Root, dir string) error {
+func (f *folderRoot) sweepFolder(ctx context.Context, root *os.Root, dir string) error {
 	entries, err := readFolder(root, dir)
 	if err != nil {
 		return err
@@ -216,7 +216,7 @@ func sweepFolder(ctx context.Context, root *os.Root, dir string) error {
 		}
 		switch {
 		case e.IsDir():
-			err = sweepFolder(ctx, root, dir+e.Name()+"/")
+			err = f.sweepFolder(ctx, root, dir+e.Name()+"/")
 		case strings.HasPrefix(e.Name(), tempPrefix):
 			err = unlink(root, filepath.FromSlash(dir+e.Name()), false)
 		}
@@ -225,6 +225,7 @@ func sweepFolder(ctx context.Context, root *os.Root, dir string) error {
 		}
 	}
 	if name := strings.TrimSuffix(dir, "/"); name != "" {
+		f.durable.Delete(filepath.FromSlash(name))
 		_ = unlink(root, filepath.FromSlash(name), true) // refused while it is not empty
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 )
 
@@ -60,7 +61,7 @@ func (f *Folder) put(ctx context.Context, key string, r io.Reader, size int64, o
 	if err != nil {
 		return Info{}, f.fail("put", key, err)
 	}
-	p := folderPut{ctx: ctx, root: root, name: name, r: r, size: size, ifAbsent: opt.IfAbsent, sync: !f.noSync}
+	p := folderPut{ctx: ctx, root: root, durable: &f.durable, name: name, r: r, size: size, ifAbsent: opt.IfAbsent, sync: !f.noSync}
 	for range putTries {
 		if err = p.once(); !errors.Is(err, fs.ErrNotExist) {
 			break
@@ -86,6 +87,7 @@ type folderPut struct {
 	size     int64
 	ifAbsent bool
 	sync     bool
+	durable  *sync.Map
 
 	begun bool // r was read from
 	stat  fs.FileInfo
@@ -95,7 +97,7 @@ type folderPut struct {
 // be called again after fs.ErrNotExist: the folder was cleared away under it.
 func (p *folderPut) once() error {
 	temp := filepath.Join(filepath.Dir(p.name), tempPrefix+rand.Text())
-	file, newFolder, err := p.create(temp)
+	file, err := p.create(temp)
 	if err != nil {
 		return err
 	}
@@ -114,27 +116,23 @@ func (p *folderPut) once() error {
 	if err != nil || !p.sync {
 		return err
 	}
-	return syncFolders(p.root, filepath.Dir(p.name), newFolder)
+	return p.syncFolders()
 }
 
 // create makes the temporary file, and its folder if there is none.
-func (p *folderPut) create(temp string) (file *os.File, newFolder bool, err error) {
+func (p *folderPut) create(temp string) (*os.File, error) {
 	if err := p.ctx.Err(); err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	const flags = os.O_WRONLY | os.O_CREATE | os.O_EXCL
-	file, err = p.root.OpenFile(temp, flags, 0o644)
-	if errors.Is(err, syscall.ENOTDIR) {
-		return nil, false, asBlockedPath(p.root, filepath.Dir(p.name), err)
+	file, err := p.root.OpenFile(temp, flags, 0o644)
+	dir := filepath.Dir(p.name)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = p.root.MkdirAll(dir, 0o755); err == nil {
+			file, err = p.root.OpenFile(temp, flags, 0o644)
+		}
 	}
-	if !errors.Is(err, fs.ErrNotExist) {
-		return file, false, err
-	}
-	if err = p.root.MkdirAll(filepath.Dir(p.name), 0o755); err != nil {
-		return nil, false, asBlockedPath(p.root, filepath.Dir(p.name), err)
-	}
-	file, err = p.root.OpenFile(temp, flags, 0o644)
-	return file, true, err
+	return file, asBlockedPath(p.root, dir, err)
 }
 
 // fill writes the body.
@@ -189,7 +187,7 @@ func asFolderKey(root *os.Root, name string, err error) error {
 // removed in the same moment by a Delete (which MkdirAll calls "file exists"):
 // then it is made again. Otherwise there is a file in the way.
 func asBlockedPath(root *os.Root, dir string, err error) error {
-	if !errors.Is(err, fs.ErrExist) && !errors.Is(err, syscall.ENOTDIR) {
+	if err == nil || !errors.Is(err, fs.ErrExist) && !errors.Is(err, syscall.ENOTDIR) {
 		return err
 	}
 	for p := dir; p != "."; p = filepath.Dir(p) {
@@ -236,26 +234,35 @@ func (c *contextReader) Read(p []byte) (int, error) {
 	return c.r.Read(p)
 }
 
-// syncFolders flushes the folder that got a new name, and those above it if it
-// is new itself.
-func syncFolders(root *os.Root, dir string, all bool) error {
-	for {
-		d, err := root.Open(dir)
+// syncFolders flushes the folder that got a new name, and those above it as long
+// as their own names may not be on disk: another Put may have made them and not
+// have come to that yet.
+func (p *folderPut) syncFolders() error {
+	for dir := filepath.Dir(p.name); ; dir = filepath.Dir(dir) {
+		_, known := p.durable.Load(dir)
+		err := syncFolder(p.root, dir)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil // the object was deleted already, and its folder with it
 		}
 		if err != nil {
 			return err
 		}
-		err = d.Sync()
-		if closing := d.Close(); err == nil {
-			err = closing
+		if known || dir == "." {
+			break
 		}
-		if err != nil || !all || dir == "." {
-			return err
-		}
-		dir = filepath.Dir(dir)
 	}
+	for dir := filepath.Dir(p.name); dir != "."; dir = filepath.Dir(dir) {
+		p.durable.Store(dir, true)
+	}
+	return nil
+}
+
+func syncFolder(root *os.Root, dir string) error {
+	d, err := root.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
 }
 
 // Delete removes an object, and the folders that it leaves empty.
@@ -275,7 +282,7 @@ func (f *Folder) Delete(ctx context.Context, key string) error {
 	if err = f.noFile(root, name, err); err != nil {
 		return f.fail("delete", key, err)
 	}
-	removeEmptyParents(root, filepath.Dir(name))
+	f.removeEmptyParents(root, filepath.Dir(name))
 	return nil
 }
 
@@ -295,8 +302,9 @@ func (f *Folder) noFile(root *os.Root, name string, err error) error {
 // removeEmptyParents removes dir and the folders above it while they are
 // empty. The system refuses to remove one that is not, so a Put that is under
 // way in it is safe; one that was about to begin makes it again.
-func removeEmptyParents(root *os.Root, dir string) {
+func (f *folderRoot) removeEmptyParents(root *os.Root, dir string) {
 	for root != nil && dir != "." && dir != string(filepath.Separator) {
+		f.durable.Delete(dir)
 		if unlink(root, dir, true) != nil {
 			return
 		}

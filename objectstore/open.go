@@ -20,6 +20,9 @@ type Options struct {
 	CAFile string
 	// Insecure takes any certificate.
 	Insecure bool
+	// Durability is what a caller knows of an S3 store's promise; empty for
+	// what its address tells.
+	Durability string
 }
 
 // Open opens the store at an address; see Address for the forms that it has.

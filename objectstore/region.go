@@ -67,7 +67,7 @@ func findRegion(ctx context.Context, a Address, transport http.RoundTripper) (st
 	}
 	region := resp.Header.Get("X-Amz-Bucket-Region")
 	if checkRegion(region) != nil {
-		return "", fmt.Errorf("Amazon S3 did not tell the bucket's region, but answered %s", resp.Status)
+		return "", fmt.Errorf("the bucket's region was asked for, and Amazon S3 answered %s", resp.Status)
 	}
 	return region, nil
 }

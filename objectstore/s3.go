@@ -34,13 +34,14 @@ type s3Client struct {
 	core      *minio.Core
 	addr      Address // without the prefix
 	transport *http.Transport
+	promise   string // Options.Durability
 }
 
 func openS3(ctx context.Context, a Address, opt Options) (*s3Store, error) {
 	fail := func(err error, hint string) error {
 		return &Error{Op: "open", Object: a.String(), Cause: err, Hint: hint}
 	}
-	c := &s3Client{addr: a}
+	c := &s3Client{addr: a, promise: opt.Durability}
 	var err error
 	if c.transport, err = newTransport(opt, &c.counters); err != nil {
 		return nil, fail(err, "")
@@ -108,6 +109,9 @@ func (s *s3Store) Address() string {
 
 // Durability passes on what is known of the store's promise.
 func (s *s3Store) Durability() string {
+	if s.promise != "" {
+		return s.promise
+	}
 	if s.addr.Endpoint == "" || isAmazon(s.addr.Endpoint) {
 		return "A stored object was acknowledged by Amazon S3, which has then stored it redundantly."
 	}
@@ -165,6 +169,7 @@ func (s *s3Store) GetRange(ctx context.Context, key string, offset, length int64
 	}
 	body, info, err := s.get(ctx, key, opts)
 	if isRangePastEnd(err) {
+		// The answer tells the size in a header that the client drops.
 		return []byte{}, Info{Key: key, Size: -1}, nil
 	}
 	if int64(len(body)) > length && info.Size >= int64(len(body)) && length > 0 {

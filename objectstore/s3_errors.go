@@ -34,7 +34,7 @@ func (s *s3Store) fail(op, key string, err error) error {
 		e.Hint = s.transportHint(err)
 		return e
 	}
-	e.Kind, e.Hint = s.classify(op, resp)
+	e.Hint, e.Kind = s.classify(op, resp)
 	e.Cause = &responseError{resp}
 	if e.Kind == ErrNotFound || e.Kind == ErrExists || e.Kind == ErrNoBucket {
 		e.Cause = nil // says nothing that the kind does not
@@ -59,45 +59,45 @@ func (e *responseError) Error() string {
 func (e *responseError) Unwrap() error { return e.ErrorResponse }
 
 // classify names the kind of an answer and what to do about it.
-func (s *s3Store) classify(op string, r minio.ErrorResponse) (kind error, hint string) {
+func (s *s3Store) classify(op string, r minio.ErrorResponse) (hint string, kind error) {
 	status := r.StatusCode
 	switch r.Code {
 	case minio.NoSuchBucket:
-		return ErrNoBucket, "create the bucket " + s.addr.Bucket + " first, or name another one"
+		return "create the bucket " + s.addr.Bucket + " first, or name another one", ErrNoBucket
 	case "InvalidAccessKeyId":
-		return ErrDenied, "the store does not know this access key: check the credentials in the environment"
+		return "the store does not know this access key: check the credentials in the environment", ErrDenied
 	case "SignatureDoesNotMatch":
-		return ErrDenied, "the secret key does not fit the access key, or a proxy changed the request: check the credentials in the environment"
+		return "the secret key does not fit the access key, or a proxy changed the request: check the credentials in the environment", ErrDenied
 	case "RequestTimeTooSkewed":
-		return ErrDenied, "the clocks of this host and of the store differ too much: set them"
+		return "the clocks of this host and of the store differ too much: set them", ErrDenied
 	case "ExpiredToken", "ExpiredTokenException", "InvalidToken":
-		return ErrDenied, "the session has ended: get new credentials"
+		return "the session has ended: get new credentials", ErrDenied
 	case "AuthorizationHeaderMalformed", "PermanentRedirect", "InvalidRegion", "TemporaryRedirect", "IllegalLocationConstraintException":
-		return nil, s.regionHint(r)
+		return s.regionHint(r), nil
 	case "ExistingObjectIsDirectory", "ObjectParentIsFile":
-		return nil, folderKeyHint
+		return folderKeyHint, nil
 	case "NotImplemented":
-		return nil, "the store cannot do this: choose one that can, with conditional PUT (If-None-Match)"
+		return "the store cannot do this: choose one that can, with conditional PUT (If-None-Match)", nil
 	}
 	switch {
 	case status == http.StatusNotFound && op == "list":
-		return ErrNoBucket, "check bucket and endpoint: nothing answers there as a bucket"
+		return "check bucket and endpoint: nothing answers there as a bucket", ErrNoBucket
 	case status == http.StatusNotFound:
-		return ErrNotFound, ""
+		return "", ErrNotFound
 	case status == http.StatusPreconditionFailed:
-		return ErrExists, ""
+		return "", ErrExists
 	case status == http.StatusConflict:
-		return ErrConflict, "the same request may be tried again"
+		return "the same request may be tried again", ErrConflict
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		return ErrDenied, "these credentials do not permit " + permission(op) + " here: check them and the bucket's policy"
+		return "these credentials do not permit " + permission(op) + " here: check them and the bucket's policy", ErrDenied
 	case status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable:
-		return ErrThrottled, "send fewer requests, or wait"
+		return "send fewer requests, or wait", ErrThrottled
 	case status == http.StatusMovedPermanently || status == http.StatusTemporaryRedirect:
-		return nil, s.regionHint(r)
+		return s.regionHint(r), nil
 	case status == http.StatusBadRequest && op == "list" && r.Code != "InvalidArgument":
-		return nil, "check that the endpoint speaks S3, and http against https"
+		return "check that the endpoint speaks S3, and http against https", nil
 	}
-	return nil, ""
+	return "", nil
 }
 
 // permission is the right that an operation needs.

@@ -142,7 +142,7 @@ func (s *Server) Address(bucket, prefix string) objectstore.Address {
 
 // Open opens a bucket of the server, and a prefix in it, through its S3 side.
 func (s *Server) Open(ctx context.Context, bucket, prefix string) (objectstore.Store, error) {
-	return objectstore.OpenAddress(ctx, s.Address(bucket, prefix), objectstore.Options{Credentials: s.creds})
+	return objectstore.OpenAddress(ctx, s.Address(bucket, prefix), objectstore.Options{Credentials: s.creds, Durability: Durability})
 }
 
 // Folder is where the files of a bucket lie.

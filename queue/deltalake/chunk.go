@@ -41,6 +41,9 @@ func eachChunk(f *parquet.File, body []byte, column string, kind parquet.Kind, y
 // eachValue calls yield for the values of a chunk. The pages are not released,
 // so what the values point to stays as it is.
 func (c *chunk) eachValue(yield func(parquet.Value)) error {
+	if err := checkPages(c.body, c.meta); err != nil {
+		return err
+	}
 	pages := c.Pages()
 	defer pages.Close()
 	buf := make([]parquet.Value, decodeValues)

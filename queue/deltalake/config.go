@@ -150,6 +150,10 @@ func (c *Config) check() error {
 			return fmt.Errorf("deltalake: %s is %d, it must be positive", n.name, n.value)
 		}
 	}
+	// A reader refuses what is larger, see maxPageBytes and maxFileRows.
+	if c.BatchBytes > maxPageBytes/2 || c.MaxPending > 1<<40 || c.BatchMessages > maxFileRows {
+		return fmt.Errorf("deltalake: BatchBytes is at most %d, BatchMessages at most %d", int64(maxPageBytes/2), int64(maxFileRows))
+	}
 	if c.FixedPhase && (c.Phase < 0 || c.Phase >= c.CommitInterval) {
 		return fmt.Errorf("deltalake: the phase %v lies outside the commit interval %v", c.Phase, c.CommitInterval)
 	}

@@ -18,8 +18,14 @@ type encoder struct {
 	ints   []parquet.Value
 }
 
-// encodeRows bounds the values that are built at once.
-const encodeRows = 4096
+// encodeRows and encodeBytes bound the values that are built at once, and so
+// the size of a page: a page ends with the first of them that is reached after
+// pageBytes.
+const (
+	encodeRows  = 4096
+	encodeBytes = 1 << 20
+	pageBytes   = 1 << 20
+)
 
 func newEncoder(cfg *Config) (*encoder, error) {
 	codec, err := cfg.Codec.compress()
@@ -37,7 +43,7 @@ func newEncoder(cfg *Config) (*encoder, error) {
 	e := &encoder{schema: cfg.Schema}
 	options := []parquet.WriterOption{
 		parquet.NewSchema("queue", columns), parquet.DataPageVersion(1), parquet.DataPageStatistics(false),
-		parquet.MaxRowsPerRowGroup(math.MaxInt32), parquet.PageBufferSize(1 << 20), parquet.CreatedBy("queuebench", "1", ""),
+		parquet.MaxRowsPerRowGroup(math.MaxInt32), parquet.PageBufferSize(pageBytes), parquet.CreatedBy("queuebench", "1", ""),
 	}
 	for name := range columns {
 		options = append(options, parquet.SkipPageBounds(name), parquet.SkipPageStatistics(name))
@@ -56,11 +62,12 @@ func (e *encoder) encode(b *batch, timeMs int64) error {
 	for _, r := range b.runs {
 		end := begin + int(r.n)
 		if !r.dead {
-			for from := begin; from < end; from += encodeRows {
-				to := min(from+encodeRows, end)
+			for from, to := begin, begin; from < end; from = to {
 				e.values = e.values[:0]
-				for i := from; i < to; i++ {
-					e.values = append(e.values, parquet.ByteArrayValue(b.payload(i)))
+				for size := 0; to < end && to-from < encodeRows && size < encodeBytes; to++ {
+					p := b.payload(to)
+					size += len(p)
+					e.values = append(e.values, parquet.ByteArrayValue(p))
 				}
 				if _, err := columns[0].WriteRowValues(e.values); err != nil {
 					return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
@@ -190,4 +191,42 @@ func FuzzDecode(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A damaged file is an error, and neither a panic nor a claim on all memory.
+func TestDamagedDataFiles(t *testing.T) {
+	e, err := newEncoder(&Config{Column: "data", Schema: Pathway, Codec: Snappy})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := filled(50)
+	if err := e.encode(b, 0); err != nil {
+		t.Fatal(err)
+	}
+	text := "some text"
+	var foreign bytes.Buffer
+	if err := parquet.Write(&foreign, []foreignRow{{&text, 1, 1}, {nil, 1, -1}, {&text, 2, 1}}, parquet.DefaultEncodingFor(parquet.ByteArray, &parquet.RLEDictionary)); err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(5, 6))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	const rounds = 3000
+	for i := range rounds {
+		body := bytes.Clone([][]byte{b.file.Bytes(), foreign.Bytes()}[i%2])
+		for range 1 + r.IntN(4) {
+			body[r.IntN(len(body))] = []byte{0, 1, 0x7f, 0x80, 0xff, byte(r.Uint32())}[r.IntN(6)]
+		}
+		if i%7 == 0 {
+			body = body[:r.IntN(len(body))]
+		}
+		d := decoder{column: "data", retracts: true}
+		if _, _, err := d.decode(body, 1, nil); err != nil && !errors.Is(err, ErrCorrupt) {
+			t.Errorf("an error of another kind: %v", err)
+		}
+	}
+	runtime.ReadMemStats(&after)
+	if each := (after.TotalAlloc - before.TotalAlloc) / rounds; each > 2<<20 {
+		t.Errorf("a damaged file of a few kB took %d B on average", each)
+	}
 }

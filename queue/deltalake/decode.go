@@ -29,6 +29,9 @@ func (d *decoder) decode(body []byte, version int64, dst []queue.Delivery) (_ []
 			err = fmt.Errorf("%w: Parquet: %v", ErrCorrupt, r)
 		}
 	}()
+	if err := checkFooter(body); err != nil {
+		return dst, 0, fmt.Errorf("%w: Parquet: %w", ErrCorrupt, err)
+	}
 	f, err := parquet.OpenFile(bytes.NewReader(body), int64(len(body)), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 	if err != nil {
 		return dst, 0, fmt.Errorf("%w: Parquet: %w", ErrCorrupt, err)

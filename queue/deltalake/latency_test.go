@@ -1,9 +1,12 @@
+//go:build unix
+
 package deltalake
 
 import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+	"syscall"
 	"testing"
 	"time"
 
@@ -62,6 +65,7 @@ func measureLatency(b *testing.B, rate int, T, poll time.Duration) {
 	}
 	defer p.Close()
 	n := rate * seconds
+	used := cpu(b)
 	start := clk.Now() + int64(100*time.Millisecond)
 	done := make(chan error, 1)
 	go func() {
@@ -108,6 +112,7 @@ func measureLatency(b *testing.B, rate int, T, poll time.Duration) {
 	if err := <-done; err != nil {
 		b.Fatal(err)
 	}
+	b.ReportMetric(float64(cpu(b)-used)/float64(n), "cpu-ns/msg") // with the load's own
 	for _, tr := range consumed {
 		trace(tr)
 	}
@@ -123,4 +128,13 @@ func measureLatency(b *testing.B, rate int, T, poll time.Duration) {
 	}
 	r := q.cfg.Store.Requests()
 	b.ReportMetric(float64(r.Miss)/float64(max(1, len(consumed))), "misses/commit")
+}
+
+// cpu is the processor time of this process, which is not the server's.
+func cpu(b *testing.B) time.Duration {
+	var r syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 }

@@ -20,7 +20,7 @@ var errNotPlain = errors.New("not a PLAIN chunk without nulls")
 // pages than data is errNotPlain, and so is whatever does not add up.
 func plainPages(body []byte, md *format.ColumnMetaData, optional bool, yield func(values []byte, n int) error) error {
 	if md.DictionaryPageOffset != 0 || md.DataPageOffset < 4 || md.DataPageOffset > int64(len(body)) ||
-		md.TotalCompressedSize < 0 || md.TotalCompressedSize > int64(len(body))-md.DataPageOffset {
+		md.TotalCompressedSize < 0 || md.TotalCompressedSize > int64(len(body))-md.DataPageOffset || md.NumValues > maxFileRows {
 		return errNotPlain
 	}
 	rest := body[md.DataPageOffset:][:md.TotalCompressedSize]
@@ -43,6 +43,9 @@ func plainPages(body []byte, md *format.ColumnMetaData, optional bool, yield fun
 		}
 		page := rest[:size:size]
 		rest = rest[size:]
+		if h.UncompressedPageSize > maxPageBytes {
+			return errNotPlain
+		}
 		if md.Codec != format.Uncompressed {
 			var err error
 			if page, err = codec.Decode(nil, page); err != nil {

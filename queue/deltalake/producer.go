@@ -63,8 +63,8 @@ func (p *Producer) Send(ctx context.Context, batch []queue.Message) (int, error)
 		if k := batch[i].Partition; k < queue.AnyPartition || int(k) >= len(p.writers) {
 			return 0, fmt.Errorf("deltalake: message %d of the batch is for partition %d, the queue has 0 to %d", i, k, len(p.writers)-1)
 		}
-		if n := int64(len(batch[i].Payload)); n > p.q.cfg.MaxPending {
-			return 0, fmt.Errorf("deltalake: message %d of the batch has %d bytes, more than MaxPending (%d) holds", i, n, p.q.cfg.MaxPending)
+		if n := int64(len(batch[i].Payload)); n > p.q.largest() {
+			return 0, fmt.Errorf("deltalake: message %d of the batch has %d bytes, more than the %d that MaxPending and a data file hold", i, n, p.q.largest())
 		}
 	}
 	if p.closed.Load() {
@@ -90,6 +90,9 @@ func (p *Producer) Send(ctx context.Context, batch []queue.Message) (int, error)
 	}
 	return len(batch), nil
 }
+
+// largest is the size of the largest message.
+func (q *Queue) largest() int64 { return min(q.cfg.MaxPending, maxPageBytes/2) }
 
 // put hands messages to a writer.
 func (p *Producer) put(ctx context.Context, w *writer, batch []queue.Message) (n int, err error) {

@@ -2,9 +2,11 @@ package deltalake
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -285,5 +287,90 @@ func TestTraces(t *testing.T) {
 	check("consumer", s.traces, queue.StageDiscover, queue.StageCommitGet, queue.StageDataGet, queue.StageDecode, queue.StageDeliver)
 	if l.event("phase") != 1 {
 		t.Errorf("the phase of the commit timer was not told once: %v", l.events)
+	}
+}
+
+// Producers share a batch. One that is closed takes its messages back, and
+// leaves those of the others alone.
+func TestProducerLeavesASharedBatch(t *testing.T) {
+	store, f := withFaults(folder(t))
+	var hold atomic.Bool
+	f.put = func(key string, ifAbsent bool) fault {
+		return fault{before: func(ctx context.Context) error {
+			for hold.Load() && isData(key) {
+				if err := sleep(ctx, time.Millisecond); err != nil {
+					return err
+				}
+			}
+			return nil
+		}}
+	}
+	q := open(t, Config{Store: store, Name: "table", CommitInterval: 5 * time.Millisecond, Pipeline: 1, CloseGrace: 10 * time.Millisecond})
+	stays, leaves := newLoad(t, q, 1), newLoad(t, q, 2)
+	hold.Store(true)
+	send := func(l *load, from, to int) {
+		for i := from; i < to; i++ {
+			b := binary.LittleEndian.AppendUint32(nil, uint32(l.id))
+			if _, err := l.p.Send(t.Context(), []queue.Message{{Payload: binary.LittleEndian.AppendUint32(b, uint32(i)), Partition: queue.AnyPartition}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	send(stays, 0, 10)
+	for f.count("PUT ", "part-") == 0 { // the first batch is under way, and held
+		time.Sleep(time.Millisecond)
+	}
+	for i := range 10 { // the second one waits, with messages of both in turn
+		send(leaves, i, i+1)
+		send(stays, 10+i, 11+i)
+	}
+	if err := leaves.p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if failed, err := leaves.failed(); failed != 10 || !errors.Is(err, errAbandoned) {
+		t.Errorf("%d of 10 messages of the closed producer failed: %v", failed, err)
+	}
+	hold.Store(false)
+	if err := stays.p.Flush(deadline(t)); err != nil {
+		t.Fatal(err)
+	}
+	if failed, err := stays.failed(); failed != 0 || len(stays.acked) != 20 {
+		t.Errorf("%d of the 20 messages of the other producer have a fate, %d failed: %v", len(stays.acked), failed, err)
+	}
+	s := newSink(t, q, "g", queue.Start{})
+	if err := s.receive(deadline(t), 20, 20*time.Millisecond); err != nil {
+		t.Error(err)
+	}
+	s.checkOnce(t, 1, 20)
+}
+
+// A store that stays away ends the writer in time, with all that is pending.
+func TestStoreThatStaysAway(t *testing.T) {
+	for name, c := range map[string]struct {
+		broken  func(string) bool
+		unknown bool
+	}{"data": {isData, false}, "commits": {isCommit, true}} {
+		store, f := withFaults(folder(t))
+		var broken atomic.Bool
+		f.put = func(key string, _ bool) fault {
+			if broken.Load() && c.broken(key) {
+				return fault{before: fail(errLost)}
+			}
+			return fault{}
+		}
+		q := open(t, Config{Store: store, Name: "table", RetryFor: 50 * time.Millisecond})
+		l := newLoad(t, q, 1)
+		broken.Store(true)
+		_ = l.send(deadline(t), 0, 30, 0)
+		if err := l.p.Flush(deadline(t)); err != nil {
+			t.Errorf("%s: Flush: %v", name, err)
+		}
+		failed, err := l.failed()
+		if failed != len(l.acked) || failed == 0 || errors.Is(err, ErrUnknownFate) != c.unknown || !errors.Is(err, errLost) {
+			t.Errorf("%s: of %d messages %d failed: %v", name, len(l.acked), failed, err)
+		}
+		if _, err := l.p.Send(t.Context(), []queue.Message{{Partition: queue.AnyPartition}}); !errors.Is(err, errLost) {
+			t.Errorf("%s: Send: %v", name, err)
+		}
 	}
 }

@@ -154,3 +154,31 @@ func (s *suite) groupSharesMessages(t *testing.T) {
 	wg.Wait()
 	s.checkAll(t, q, all, 0, 0, int64(n))
 }
+
+// consumerLeavesGroup closes a consumer in the middle: the others take over
+// where it stood.
+func (s *suite) consumerLeavesGroup(t *testing.T) {
+	q := s.created(t)
+	leaves, stays := s.consumer(t, q, "g", earliest), s.consumer(t, q, "g", earliest)
+	p := s.producer(t, q, 0)
+	n := 0
+	send := func() {
+		for k := range q.Info().Partitions {
+			p.sendMessages(t, 40, 10, 50, int32(k))
+			n += 40
+		}
+		p.flush(t)
+	}
+	send()
+	all, err := s.collect(t.Context(), leaves, 1, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := leaves.Close(); err != nil {
+		t.Errorf("Close: %v", err)
+	}
+	send()
+	all = append(all, s.mustCollect(t, stays, n-len(all))...)
+	s.checkAll(t, q, all, 0, 0, int64(n))
+	s.quiet(t, stays)
+}

@@ -84,6 +84,7 @@ func Run(t *testing.T, fresh func(t *testing.T) queue.Queue, opt Options) {
 		{"StartAtTime", s.startAtTime, opt.Offsets && opt.Retains},
 		{"TwoGroupsEachGetAll", s.twoGroupsEachGetAll, true},
 		{"GroupSharesMessages", s.groupSharesMessages, true},
+		{"ConsumerLeavesGroup", s.consumerLeavesGroup, true},
 		{"CancelReceive", s.cancelReceive, true},
 		{"CancelSend", s.cancelSend, true},
 		{"CloseEndsReceive", s.closeEndsReceive, true},

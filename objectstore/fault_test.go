@@ -370,6 +370,35 @@ func TestRegionOfAmazonBucketIsFound(t *testing.T) {
 	wantErr(t, err, objectstore.ErrNoBucket)
 }
 
+func TestStyleOfRequests(t *testing.T) {
+	var got string
+	record := func(http.RoundTripper) http.RoundTripper {
+		return roundTripper(func(r *http.Request) (*http.Response, error) {
+			got = r.URL.Host + r.URL.Path
+			return answer(404, "NoSuchKey"), nil
+		})
+	}
+	for address, want := range map[string]string{
+		"s3://buck/p?endpoint=http://store.test:9000":                  "store.test:9000/buck/p/k",
+		"s3://buck/p?endpoint=http://store.test:9000&path-style=false": "buck.store.test:9000/p/k",
+		"s3://buck/p?region=eu-west-1":                                 "buck.s3.dualstack.eu-west-1.amazonaws.com/p/k",
+		"s3://buck/p?region=eu-west-1&path-style=true":                 "s3.dualstack.eu-west-1.amazonaws.com/buck/p/k",
+	} {
+		s, err := objectstore.Open(t.Context(), address, objectstore.Options{Credentials: objectstore.StaticCredentials("a", "b", ""), HTTPTransport: record})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _, err = s.Get(t.Context(), "k")
+		wantErr(t, err, objectstore.ErrNotFound)
+		if got != want {
+			t.Errorf("%s asks %s, want %s", address, got, want)
+		}
+	}
+	if _, err := objectstore.Open(t.Context(), "s3://3s?endpoint=http://store.test", objectstore.Options{Credentials: objectstore.Anonymous()}); err == nil || !strings.Contains(err.Error(), "3 characters") {
+		t.Errorf("a bucket that S3 does not allow: %v", err)
+	}
+}
+
 func TestCertificatesAreChecked(t *testing.T) {
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(404) }))
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)

@@ -157,30 +157,31 @@ func (p *folderPut) fill(file *os.File) error {
 	return err
 }
 
-// publish gives a finished file its name.
+// publish gives a finished file its name. An empty folder of that name, which a
+// crash may have left, makes way for it.
 func publish(root *os.Root, temp, name string, ifAbsent bool) error {
-	if !ifAbsent {
-		return asFolderKey(root, name, root.Rename(temp, name))
+	for {
+		var err error
+		if ifAbsent {
+			err = root.Link(temp, name)
+		} else {
+			err = root.Rename(temp, name)
+		}
+		if err == nil || errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		stat, statErr := root.Lstat(name)
+		switch {
+		case statErr == nil && stat.IsDir():
+			if unlink(root, name, true) != nil {
+				return fmt.Errorf("%w (%v)", ErrFolderKey, err)
+			}
+		case ifAbsent && errors.Is(err, fs.ErrExist):
+			return ErrExists
+		default:
+			return err
+		}
 	}
-	err := root.Link(temp, name)
-	if !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	if stat, statErr := root.Lstat(name); statErr == nil && stat.IsDir() {
-		return ErrFolderKey
-	}
-	return ErrExists
-}
-
-// asFolderKey explains why a file could not take a name: it is a folder's.
-func asFolderKey(root *os.Root, name string, err error) error {
-	if err == nil || errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if stat, statErr := root.Lstat(name); statErr == nil && stat.IsDir() {
-		return fmt.Errorf("%w (%v)", ErrFolderKey, err)
-	}
-	return err
 }
 
 // asBlockedPath explains why a folder could not be made. It may only have been

@@ -214,6 +214,25 @@ func TestDeleteRemovesEmptyFoldersButNotTheRoot(t *testing.T) {
 	}
 }
 
+// An empty folder is no object: it does not keep one from having its name.
+func TestEmptyFolderMakesWay(t *testing.T) {
+	f, dir := newFolder(t)
+	for _, ifAbsent := range []bool{false, true} {
+		if err := os.MkdirAll(filepath.Join(dir, "a", "b"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if got := keysOf(t, f); got != "" {
+			t.Errorf("lists %q", got)
+		}
+		if err := f.Put(t.Context(), "a/b", []byte("x"), PutOptions{IfAbsent: ifAbsent}); err != nil {
+			t.Error(err)
+		}
+		if err := f.Delete(t.Context(), "a/b"); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestOpenFolder(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "file"), nil, 0o600); err != nil {

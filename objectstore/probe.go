@@ -34,7 +34,7 @@ func inTime(ctx context.Context, s Store, err error) error {
 // Probe asks whether a queue may live on the store: the bucket is there, a
 // missing object is answered 404, and of two conditional PUTs of one new key
 // the second is refused and changes nothing. It writes below key, an object
-// that it removes again, and needs up to seven requests.
+// that it removes again, and needs six requests.
 func Probe(ctx context.Context, s Store, key string) error {
 	if err := CheckBucket(ctx, s); err != nil {
 		return err

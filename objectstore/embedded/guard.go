@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"bytes"
+	"crypto/subtle"
 	"encoding/xml"
 	"errors"
 	"io"
@@ -54,7 +55,7 @@ func (g *guard) check(r *http.Request) error {
 		return &refusal{http.StatusForbidden, "AccessDenied", "this server answers to loopback names only"}
 	case foreignPage(r.Header):
 		return &refusal{http.StatusForbidden, "AccessDenied", "this server does not answer to web pages"}
-	case requestKey(r) != g.accessKey:
+	case subtle.ConstantTimeCompare([]byte(requestKey(r)), []byte(g.accessKey)) != 1:
 		return &refusal{http.StatusForbidden, "InvalidAccessKeyId", "this server knows one access key, made at its start"}
 	}
 	bucket, key, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")

@@ -37,9 +37,11 @@ func (v View) Check(d *Digest) error {
 // Summarize computes a summary of d under v. It never fails: what cannot be
 // told is a finding.
 func Summarize(d *Digest, v View) Summary {
+	m := &d.Manifest
 	sum := Summary{
-		Schema: SummarySchema, Run: d.Manifest.Run, Complete: d.Manifest.Complete,
-		Steps: []StepSummary{}, Findings: []Finding{},
+		Schema: SummarySchema, Run: m.Run, Complete: m.Complete, StartedNs: m.StartedNs,
+		Queue: m.Queue, Store: m.Store, LogStore: m.LogStore, Host: m.Host, Program: m.Program,
+		Warnings: append([]string{}, m.Warnings...), Steps: []StepSummary{}, Findings: []Finding{},
 	}
 	cuts := make([]*cut, 0, len(d.Steps))
 	for i := range d.Steps {

@@ -1,16 +1,31 @@
 package analysis
 
-import "time"
+import (
+	"time"
+
+	"queuebench/queue"
+	"queuebench/rawlog"
+)
 
 // SummarySchema is the schema of the JSON that a Summary makes.
 const SummarySchema = "queuebench.summary/1"
 
 // Summary is a run under a View: what `analyze summary --json` prints.
 type Summary struct {
-	Schema   string        `json:"schema"`
-	Run      string        `json:"run"`
-	Complete bool          `json:"complete"`
-	Steps    []StepSummary `json:"steps"`
+	Schema   string `json:"schema"`
+	Run      string `json:"run"`
+	Complete bool   `json:"complete"`
+
+	StartedNs int64            `json:"started_ns"`
+	Queue     queue.Info       `json:"queue"`
+	Store     rawlog.StoreInfo `json:"store"`
+	LogStore  rawlog.StoreInfo `json:"log_store"`
+	Host      rawlog.Host      `json:"host"`
+	Program   rawlog.Program   `json:"program"`
+	// Warnings are the runner's own.
+	Warnings []string `json:"warnings"`
+
+	Steps []StepSummary `json:"steps"`
 	// Findings about the run as a whole, the gravest first.
 	Findings []Finding `json:"findings"`
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -19,6 +20,12 @@ func WriteText(w io.Writer, s Summary) error {
 		state = "incomplete"
 	}
 	fmt.Fprintf(b, "Run %s, %s, %s\n", s.Run, plural(int64(len(s.Steps)), "step"), state)
+	for _, fact := range s.Facts() {
+		fmt.Fprintf(b, "  %-7s  %s\n", fact[0], fact[1])
+	}
+	for _, w := range s.Warnings {
+		fmt.Fprintf(b, "  warning  %s [runner]\n", w)
+	}
 	writeFindings(b, s.Findings)
 
 	fmt.Fprintf(b, "\nEnd-to-end latency, from the schedule's time to the consumer (%s: too few messages behind it)\n", Dash)
@@ -33,18 +40,59 @@ func WriteText(w io.Writer, s Summary) error {
 
 	for i := range s.Steps {
 		if x := &s.Steps[i]; len(x.Findings) > 0 {
-			fmt.Fprintf(b, "\n%s\n", x.Name())
+			fmt.Fprintf(b, "\n%s\n", s.StepName(i))
 			writeFindings(b, x.Findings)
 		}
 	}
 	return b.Flush()
 }
 
-// Name is a step's name for people: "10,000 msg/s", with the repeat where there
-// is more than the first.
-func (x *StepSummary) Name() string {
+// Facts are what a reader must know of the run: pairs of a name and a text.
+func (s *Summary) Facts() [][2]string {
+	var out [][2]string
+	add := func(name string, parts ...string) {
+		parts = slices.DeleteFunc(parts, func(p string) bool { return p == "" })
+		if len(parts) > 0 {
+			out = append(out, [2]string{name, strings.Join(parts, "; ")})
+		}
+	}
+	if s.StartedNs > 0 {
+		add("started", time.Unix(0, s.StartedNs).UTC().Format("2006-01-02 15:04:05 UTC"))
+	}
+	interval := ""
+	if s.Queue.CommitInterval > 0 {
+		interval = "commits every " + formatDuration(s.Queue.CommitInterval)
+	}
+	add("queue", s.Queue.Kind, interval, s.Queue.Durability)
+	embedded := ""
+	if s.Store.Embedded {
+		embedded = "in-process floor"
+	}
+	add("store", s.Store.Address, embedded, s.Store.Durability)
+	if s.Host.Name != "" {
+		add("host", s.Host.Name, s.Host.OS+"/"+s.Host.Arch, plural(int64(s.Host.CPUs), "CPU"), s.Host.CPUModel)
+	}
+	return out
+}
+
+// StepName is the name of step number i for people: "10,000 msg/s", with the
+// repeat where there is more than one, and with the step where another has the
+// same rate.
+func (s *Summary) StepName(i int) string {
+	x := &s.Steps[i]
 	name := FormatRate(x.Rate) + " msg/s"
-	if x.Repeat > 0 {
+	repeated, twice := x.Repeat > 0, false
+	for j := range s.Steps {
+		if y := &s.Steps[j]; y.Step == x.Step {
+			repeated = repeated || y.Repeat > 0
+		} else if y.Rate == x.Rate {
+			twice = true
+		}
+	}
+	if twice {
+		name += fmt.Sprintf(", step %d", x.Step)
+	}
+	if repeated {
 		name += fmt.Sprintf(", repeat %d", x.Repeat)
 	}
 	return name
@@ -70,7 +118,7 @@ func writeWarmups(w io.Writer, s Summary) {
 		case i == 0:
 			fmt.Fprintf(w, "Warm-up cut, by intended time:\n")
 		}
-		fmt.Fprintf(w, "  %s: %s\n", x.Name(), x.Warmup())
+		fmt.Fprintf(w, "  %s: %s\n", s.StepName(i), x.Warmup())
 	}
 }
 

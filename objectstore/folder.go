@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -182,101 +181,4 @@ func (f *Folder) fail(op, key string, err error) error {
 		f.failed.Add(1)
 	}
 	return e
-}
-
-// Open opens an object for reading at any offset; the caller closes it.
-func (f *Folder) Open(ctx context.Context, key string) (*os.File, Info, error) {
-	file, info, err := f.open(ctx, key)
-	if err != nil {
-		return nil, Info{}, f.countGet(key, err)
-	}
-	f.get.Add(1)
-	return file, info, nil
-}
-
-// countGet counts a failed reading: a miss where nothing was there.
-func (f *Folder) countGet(key string, err error) error {
-	err = f.fail("get", key, err)
-	if errors.Is(err, ErrNotFound) {
-		f.miss.Add(1)
-	} else {
-		f.get.Add(1)
-	}
-	return err
-}
-
-func (f *Folder) open(ctx context.Context, key string) (*os.File, Info, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, Info{}, err
-	}
-	name, err := f.path(key)
-	if err != nil {
-		return nil, Info{}, err
-	}
-	root, err := f.base(false)
-	if err != nil {
-		return nil, Info{}, err
-	}
-	// Without O_NONBLOCK a named pipe in the folder would hang the reader.
-	file, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, Info{}, err
-	}
-	stat, err := file.Stat()
-	if err == nil && !stat.Mode().IsRegular() {
-		err = ErrFolderKey
-	}
-	if err != nil {
-		file.Close()
-		return nil, Info{}, err
-	}
-	return file, infoOf(key, stat), nil
-}
-
-func infoOf(key string, stat fs.FileInfo) Info {
-	// Not a digest of the contents: those would have to be read for it.
-	tag := strconv.FormatInt(stat.ModTime().UnixNano(), 16) + "-" + strconv.FormatInt(stat.Size(), 16) + "-" + strconv.FormatUint(fileID(stat), 16)
-	return Info{Key: key, Size: stat.Size(), Modified: stat.ModTime(), ETag: tag}
-}
-
-// Get returns the whole object.
-func (f *Folder) Get(ctx context.Context, key string) ([]byte, Info, error) {
-	file, info, err := f.Open(ctx, key)
-	if err != nil {
-		return nil, Info{}, err
-	}
-	defer file.Close()
-	body := make([]byte, info.Size)
-	if _, err := io.ReadFull(file, body); err != nil {
-		return nil, Info{}, f.fail("get", key, err)
-	}
-	return body, info, nil
-}
-
-// GetRange returns length bytes from offset, fewer only at the end.
-func (f *Folder) GetRange(ctx context.Context, key string, offset, length int64) ([]byte, Info, error) {
-	if offset < 0 || length < 0 {
-		return nil, Info{}, &Error{Op: "get", Object: f.prefix + key, Cause: fmt.Errorf("a range of %d bytes from %d does not exist", length, offset)}
-	}
-	file, info, err := f.Open(ctx, key)
-	if err != nil {
-		return nil, Info{}, err
-	}
-	defer file.Close()
-	body := make([]byte, max(0, min(length, info.Size-offset)))
-	n, err := file.ReadAt(body, offset)
-	if err != nil && !(errors.Is(err, io.EOF) && n == len(body)) {
-		return nil, Info{}, f.fail("get", key, err)
-	}
-	return body, info, nil
-}
-
-// Head tells an object's Info.
-func (f *Folder) Head(ctx context.Context, key string) (Info, error) {
-	f.head.Add(1)
-	file, info, err := f.open(ctx, key)
-	if err != nil {
-		return Info{}, f.fail("head", key, err)
-	}
-	return info, file.Close()
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -83,7 +84,7 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 		_, closeErr := cfg.Log.Close(ctx)
 		return &r.result, errors.Join(err, closeErr)
 	}
-	failed, removals := r.steps(ctx)
+	removals, failed := r.steps(ctx)
 	err := r.end(ctx, failed)
 	for _, remove := range removals {
 		err = errors.Join(err, remove(ctx))
@@ -93,7 +94,7 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 
 // steps runs the plans. What could not be removed yet, after an interrupt, is
 // left to the caller.
-func (r *run) steps(ctx context.Context) (failed error, removals []func(context.Context) error) {
+func (r *run) steps(ctx context.Context) (removals []func(context.Context) error, failed error) {
 	for i, p := range r.cfg.Plans {
 		if ctx.Err() != nil {
 			break
@@ -134,7 +135,7 @@ func (r *run) steps(ctx context.Context) (failed error, removals []func(context.
 			}
 		}
 	}
-	return failed, removals
+	return removals, failed
 }
 
 // storeStep waits until the step's parts are stored. A store that is slow is a
@@ -188,9 +189,9 @@ func (r *run) end(ctx context.Context, failed error) error {
 	case r.result.Interrupted:
 		m.Reason = "interrupted"
 	case logErr != nil:
-		m.Reason = logErr.Error()
+		m.Reason = oneLine(logErr)
 	case failed != nil:
-		m.Reason = failed.Error()
+		m.Reason = oneLine(failed)
 	default:
 		m.Complete = true
 	}
@@ -244,6 +245,9 @@ func (r *run) queueIs(info queue.Info) {
 	defer r.mu.Unlock()
 	r.cfg.Manifest.Queue = info
 }
+
+// oneLine keeps joined errors on one line.
+func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
 
 func (r *run) interrupted() bool { return r.ctx.Err() != nil }
 

@@ -35,9 +35,9 @@ const (
 )
 
 // allowance is for how long after the schedule's end messages that are late are
-// still sent: a tenth of the step, a second at most. Without it the last
+// still sent: a second, but no longer than the step itself. Without it the last
 // messages of a step would be overrun whenever the thread wakes up late.
-func allowance(d time.Duration) time.Duration { return min(d/10, time.Second) }
+func allowance(d time.Duration) time.Duration { return min(d, time.Second) }
 
 // step is a step that is running.
 type step struct {
@@ -106,8 +106,8 @@ func (s *step) run(ctx context.Context) error {
 	err = errors.Join(err, s.account())
 	s.rec.Requests = requestsSince(before, s.r.requests())
 	if err != nil {
-		s.events.add(process, "failure", err.Error(), rawlog.Null)
-		s.rec.Failure = err.Error()
+		s.events.add(process, "failure", oneLine(err), rawlog.Null)
+		s.rec.Failure = oneLine(err)
 	}
 	s.rec.Complete = err == nil
 	s.rec.EndedNs = s.r.cfg.Clock.Now()

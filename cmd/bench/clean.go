@@ -1,8 +1,8 @@
 package main
 
 import (
+	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -116,12 +116,9 @@ func readManifest(ctx context.Context, a objectstore.Address, options objectstor
 	if err != nil {
 		return nil, err
 	}
-	m := &rawlog.Manifest{}
-	if err := json.Unmarshal(body, m); err != nil {
-		return nil, fmt.Errorf("%s at %s is no manifest of a run: %w", rawlog.ManifestName, a, err)
-	}
-	if family, _, _ := strings.Cut(m.Schema, "/"); family != "queuebench.run" {
-		return nil, fmt.Errorf("%s at %s is no manifest of a run: its schema is %q", rawlog.ManifestName, a, m.Schema)
+	m, err := rawlog.ReadManifest(bytes.NewReader(body))
+	if err != nil {
+		return nil, fmt.Errorf("%s at %s: %w", rawlog.ManifestName, a, err)
 	}
 	return m, nil
 }

@@ -1,8 +1,8 @@
 package main
 
 import (
+	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
@@ -122,8 +122,8 @@ func uploadTo(c *cli.Context, spool string) (objectstore.Address, error) {
 		if err != nil {
 			return objectstore.Address{}, command.Misusef("the spool %s has no %s to tell where its log lies: add --to with the address that the run printed", spool, rawlog.ManifestName)
 		}
-		var m rawlog.Manifest
-		if err := json.Unmarshal(body, &m); err != nil || m.LogStore.Address == "" {
+		m, err := rawlog.ReadManifest(bytes.NewReader(body))
+		if err != nil || m.LogStore.Address == "" {
 			return objectstore.Address{}, command.Misusef("the %s in the spool %s does not tell where the log lies: add --to with the address that the run printed", rawlog.ManifestName, spool)
 		}
 		to = m.LogStore.Address

@@ -1,0 +1,105 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+
+	"queuebench/queue"
+	"queuebench/queue/memory"
+)
+
+// faulty is a queue in memory that goes wrong in ways of its own.
+type faulty struct {
+	queue.Queue
+	removed *atomic.Int64 // calls of Remove
+
+	failCreate   error
+	failConsumer error
+	breakAfter   int             // the consumer fails after so many batches; 0 for never
+	inject       [][]byte        // payloads that are delivered with the first batch
+	reorder      bool            // each batch is delivered backwards
+	ackTwice     bool            // each acknowledgement is told twice
+	deaf         bool            // Close of consumers never returns before its release
+	release      <-chan struct{} // for deaf
+}
+
+func newFaulty(f memory.Faults) *faulty {
+	q, err := memory.New(memory.Config{Faults: f})
+	if err != nil {
+		panic(err)
+	}
+	return &faulty{Queue: q, removed: new(atomic.Int64)}
+}
+
+func (q *faulty) Create(ctx context.Context) error {
+	if q.failCreate != nil {
+		return q.failCreate
+	}
+	return q.Queue.Create(ctx)
+}
+
+func (q *faulty) Remove(ctx context.Context) error {
+	q.removed.Add(1)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return q.Queue.Remove(ctx)
+}
+
+func (q *faulty) Producer(ctx context.Context, cfg queue.ProducerConfig) (queue.Producer, error) {
+	if acked := cfg.Acked; q.ackTwice {
+		cfg.Acked = func(a []queue.Ack) {
+			acked(a)
+			acked(a)
+		}
+	}
+	return q.Queue.Producer(ctx, cfg)
+}
+
+func (q *faulty) Consumer(ctx context.Context, cfg queue.ConsumerConfig) (queue.Consumer, error) {
+	if q.failConsumer != nil {
+		return nil, q.failConsumer
+	}
+	c, err := q.Queue.Consumer(ctx, cfg)
+	return &faultyConsumer{Consumer: c, q: q}, err
+}
+
+type faultyConsumer struct {
+	queue.Consumer
+	q       *faulty
+	batches int
+}
+
+var errBroken = errors.New("the reader found a gap")
+
+func (c *faultyConsumer) Receive(ctx context.Context) ([]queue.Delivery, error) {
+	if c.q.breakAfter > 0 && c.batches == c.q.breakAfter {
+		return nil, errBroken
+	}
+	batch, err := c.Consumer.Receive(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c.batches++
+	if c.q.reorder {
+		out := make([]queue.Delivery, len(batch))
+		for i := range batch {
+			out[len(batch)-1-i] = batch[i]
+		}
+		batch = out
+	}
+	if c.batches == 1 {
+		for _, p := range c.q.inject {
+			batch = append(batch[:len(batch):len(batch)], queue.Delivery{Payload: p})
+		}
+	}
+	return batch, nil
+}
+
+func (c *faultyConsumer) Close() error {
+	if c.q.deaf {
+		<-c.q.release
+	}
+	return c.Consumer.Close()
+}

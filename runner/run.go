@@ -80,7 +80,7 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 	defer func() { stop(nil); <-watching }()
 
 	cfg.Manifest.StartedNs = cfg.Clock.Now()
-	if err := r.writeManifest(ctx); err != nil {
+	if err := r.writeManifest(ctx); err != nil && ctx.Err() == nil {
 		_, closeErr := cfg.Log.Close(ctx)
 		return &r.result, errors.Join(err, closeErr)
 	}

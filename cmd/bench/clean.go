@@ -39,20 +39,20 @@ func clean(c *cli.Context) error {
 		return command.Misusef("name one run: its address, or its id")
 	}
 	run := c.Args().First()
-	w, err := places(c, os.Getenv)
-	if err != nil {
-		return err
-	}
-	target := remains{options: w.options}
+	var target remains
 	if strings.ContainsAny(run, `/\`) {
-		if err := target.fromAddress(c.Context, c, run); err != nil {
+		if err := target.fromAddress(c, run); err != nil {
 			return err
 		}
 	} else {
 		if err := checkRunID(run); err != nil {
 			return err
 		}
-		target.run, target.store, target.log = run, w.store, w.log
+		w, err := places(c, os.Getenv)
+		if err != nil {
+			return err
+		}
+		target = remains{run, w.store, w.log, w.options}
 		if w.embedded != "" {
 			target.store = objectstore.Address{Folder: filepath.Join(w.embedded, embeddedBucket)}
 			if w.sameLog {
@@ -72,12 +72,15 @@ type remains struct {
 }
 
 // fromAddress finds them by the run's own manifest.
-func (t *remains) fromAddress(ctx context.Context, c *cli.Context, address string) error {
+func (t *remains) fromAddress(c *cli.Context, address string) error {
 	a, err := complete(c, address, c.String("s3-backend"), os.Getenv)
 	if err != nil {
 		return err
 	}
-	m, err := readManifest(ctx, a, t.options)
+	if t.options, err = optionsFor(c, a); err != nil {
+		return err
+	}
+	m, err := readManifest(c.Context, a, t.options)
 	if err != nil {
 		return err
 	}

@@ -24,8 +24,8 @@ func newApp() *cli.App {
 	return &cli.App{
 		Name:        "bench",
 		Description: "Prints a table of what happened at each rate; its last line is the address of the\nraw log, which every analyze command takes.",
-		UsageText: `   bench sweep --queue delta --rates 1000,10000 --duration 10s --commit-interval 100ms
-   bench run --queue memory --rate 10000 --duration 5s`,
+		UsageText: `   bench sweep --queue delta --rates 1000,10000 --duration 2s --commit-interval 100ms
+   bench run --queue memory --rate 10000 --duration 2s`,
 		Commands: []*cli.Command{sweepCommand(), runCommand(), cleanCommand(), uploadCommand(), versionCommand()},
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/url"
 	"path/filepath"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -74,10 +75,32 @@ type where struct {
 // places decides where things lie: flags, then the environment, then the
 // embedded server.
 func places(c *cli.Context, getenv func(string) string) (where, error) {
+	w, err := placesOf(c, getenv)
+	if err != nil {
+		return w, err
+	}
+	w.options, err = optionsFor(c, w.store, w.log)
+	return w, err
+}
+
+// optionsFor are the options to open addresses with. Keys are asked for only
+// where one of them is a bucket.
+func optionsFor(c *cli.Context, addresses ...objectstore.Address) (objectstore.Options, error) {
+	for _, a := range addresses {
+		if a.Bucket != "" {
+			return storeflags.Options(c)
+		}
+	}
+	return objectstore.Options{}, nil
+}
+
+func placesOf(c *cli.Context, getenv func(string) string) (where, error) {
 	var w where
 	var err error
-	if w.options, err = storeflags.Options(c); err != nil {
-		return w, err
+	switch backend := c.String("s3-backend"); backend {
+	case "", objectstore.BackendMinIO, objectstore.BackendS3:
+	default:
+		return w, command.Misusef("--s3-backend %q: say minio or s3", backend)
 	}
 	if c.IsSet("store") && c.IsSet("bucket") {
 		return w, command.Misusef("--store and --bucket both say where the queue's objects lie: give one")
@@ -192,12 +215,22 @@ type opened struct {
 	// address is the run's own, complete as it stands.
 	address  string
 	warnings []string
-	close    func() error
+	closers  []func() error
+}
+
+// close ends connections, and then the server if there is one: it would wait
+// for connections that were never used.
+func (o *opened) close() error {
+	var err error
+	for _, c := range slices.Backward(o.closers) {
+		err = errors.Join(err, c())
+	}
+	return err
 }
 
 // open opens what a run needs, and asks each store whether it serves.
 func (w where) open(ctx context.Context, k kind, run string) (_ *opened, err error) {
-	o := &opened{close: func() error { return nil }}
+	o := &opened{}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, o.close())
@@ -208,7 +241,7 @@ func (w where) open(ctx context.Context, k kind, run string) (_ *opened, err err
 		if server, err = embedded.Start(ctx, embedded.Options{Dir: w.embedded}); err != nil {
 			return nil, err
 		}
-		o.close = server.Close
+		o.closers = append(o.closers, server.Close)
 		if err := server.CreateBucket(embeddedBucket); err != nil {
 			return nil, err
 		}
@@ -246,6 +279,7 @@ func (w where) openLog(ctx context.Context, o *opened, server *embedded.Server, 
 	if err != nil {
 		return err
 	}
+	o.closers = append(o.closers, func() error { return objectstore.Close(log) })
 	if err := objectstore.CheckBucket(ctx, log); err != nil {
 		return err
 	}
@@ -273,6 +307,7 @@ func (w where) openTables(ctx context.Context, o *opened, server *embedded.Serve
 	if err != nil {
 		return err
 	}
+	o.closers = append(o.closers, func() error { return objectstore.Close(store) })
 	if err := objectstore.Probe(ctx, store, tablesPrefix+"/probe"); err != nil {
 		return err
 	}

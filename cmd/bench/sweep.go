@@ -52,9 +52,10 @@ func sweepCommand() *cli.Command {
 		Description: `Prints a table of what happened at each rate; its last line is the address of the
 raw log, which every analyze command takes. Progress and findings go to standard
 error.`,
-		UsageText: `   bench sweep --queue delta --rates 1000,10000 --duration 10s --commit-interval 100ms
-   bench sweep --range-start 10000 --range-end 50000 --range-step 10000 --seconds-to-stream 5 --s3-backend minio --autocommit-duration-ms 100
-   bench sweep --queue memory --rates 1000 --rates 5000 --duration 2s --repeats 2 --order shuffled --seed 7`,
+		UsageText: `   bench sweep --queue delta --rates 1000,5000 --duration 2s --commit-interval 100ms
+   bench sweep --range-start 1000 --range-end 3000 --range-step 1000 --seconds-to-stream 1 --s3-backend minio --autocommit-duration-ms 100
+   bench sweep --queue memory --rates 1000 --rates 5000 --duration 500ms --repeats 2 --order shuffled --seed 7
+   bench sweep --queue delta --rates 1000 --duration 1s --store ./lake --log-store ./logs`,
 		Flags: append([]cli.Flag{
 			&cli.StringSliceFlag{Name: "rates", Aliases: []string{"r"}, Usage: "messages per second: a list with commas, or the flag again"},
 			&cli.StringFlag{Name: "range-start", Usage: "first rate of a range, in messages per second"},
@@ -81,8 +82,8 @@ func runCommand() *cli.Command {
 		Description: `Prints a table of what happened at the rate; its last line is the address of the
 raw log, which every analyze command takes. Progress and findings go to standard
 error.`,
-		UsageText: `   bench run --queue memory --rate 10000 --duration 5s
-   bench run --rate 1000 --duration 5s --commit-interval 20ms --json`,
+		UsageText: `   bench run --queue memory --rate 10000 --duration 2s
+   bench run --rate 1000 --duration 2s --commit-interval 20ms --json`,
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "rate", Aliases: []string{"r"}, Usage: "messages per second"},
 		}, loadFlags()...),

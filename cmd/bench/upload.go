@@ -26,7 +26,7 @@ func uploadCommand() *cli.Command {
 		Description: `Prints the name of each file that it stored, and last the address of the run. SPOOL
 is the folder that the run named; a file that is stored is removed from it.`,
 		UsageText: `   bench upload ./queuebench-spool/20260102t030405z-abcdef
-   bench upload ./queuebench-spool/20260102t030405z-abcdef --to s3://bucket/runs/20260102t030405z-abcdef`,
+   bench upload ./queuebench-spool/20260102t030405z-abcdef --to ./logs/20260102t030405z-abcdef`,
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "to", Usage: "the run's address (default: the one in the spool's " + rawlog.ManifestName + ")"},
 			&cli.StringFlag{Name: "endpoint", Usage: "S3-compatible server, where --to has none"},
@@ -49,7 +49,7 @@ func upload(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	options, err := storeflags.Options(c)
+	options, err := optionsFor(c, address)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"queuebench/internal/command"
+	"queuebench/objectstore"
+	"queuebench/rawlog"
+	"queuebench/rawlog/logstore"
+)
+
+// asProcess makes the test's program bench itself, for tests that signal it.
+const asProcess = "QUEUEBENCH_TEST_AS_BENCH"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProcess) != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// bench runs a command line.
+func bench(t *testing.T, args ...string) (status int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	status = command.Main(t.Context(), newApp(), append([]string{"bench"}, args...), &out, &errs)
+	return status, out.String(), errs.String()
+}
+
+// bareEnvironment takes away what would name a store or its keys, and works in
+// an empty folder.
+func bareEnvironment(t *testing.T) {
+	t.Helper()
+	for _, kv := range os.Environ() {
+		name, _, _ := strings.Cut(kv, "=")
+		if strings.HasPrefix(name, "AWS_") || strings.HasPrefix(name, "MINIO_") {
+			t.Setenv(name, "")
+			os.Unsetenv(name)
+		}
+	}
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("AWS_EC2_METADATA_DISABLED", "true")
+	t.Chdir(t.TempDir())
+}
+
+// lastLine is the run's address.
+func lastLine(stdout string) string {
+	lines := strings.Split(strings.TrimRight(stdout, "\n"), "\n")
+	return lines[len(lines)-1]
+}
+
+// jsonOf is the line of --json.
+func jsonOf(t *testing.T, stdout string) jsonResult {
+	t.Helper()
+	var r jsonResult
+	line, _, _ := strings.Cut(stdout, "\n")
+	if err := json.Unmarshal([]byte(line), &r); err != nil {
+		t.Fatalf("%v in %q", err, stdout)
+	}
+	return r
+}
+
+// readLog reads the manifest at an address and counts the rows of each table.
+func readLog(t *testing.T, address string) (*rawlog.Manifest, map[string]int64) {
+	t.Helper()
+	ctx := context.Background()
+	src, err := logstore.Open(ctx, address, objectstore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := func(name string) rawlog.Object {
+		obj, err := src.Open(ctx, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return obj
+	}
+	obj := open(rawlog.ManifestName)
+	body := make([]byte, obj.Size())
+	if _, err := obj.ReadAt(body, 0); err != nil {
+		t.Fatal(err)
+	}
+	obj.Close()
+	m, err := rawlog.ReadManifest(bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, err := src.List(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := map[string]int64{}
+	for _, name := range names {
+		if !strings.HasSuffix(name, ".parquet") {
+			continue
+		}
+		obj := open(name)
+		part, err := rawlog.OpenPart(obj)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for part.Next() {
+			rows[part.Table().Name] += int64(part.Len())
+		}
+		if part.Err() != nil {
+			t.Fatalf("%s: %v", name, part.Err())
+		}
+		obj.Close()
+	}
+	return m, rows
+}
+
+// below lists the files below a folder; one that is not there has none.
+func filesBelow(dir string) (files []string) {
+	filepath.WalkDir(dir, func(p string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			files = append(files, p)
+		}
+		return nil
+	})
+	return files
+}
+
+// epoch is a time for names.
+var epoch = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+func mainOf(t *testing.T, app *cli.App, args []string, out, errs io.Writer) int {
+	t.Helper()
+	return command.Main(t.Context(), app, append([]string{"bench", "run"}, args...), out, errs)
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// refused runs a line and expects one clear line of refusal, and nothing done.
+func refused(t *testing.T, status int, want, line string) {
+	t.Helper()
+	got, stdout, stderr := bench(t, strings.Fields(line)...)
+	if got != status || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, want) {
+		t.Errorf("bench %s: status %d, want %d, with %q\nstdout %q\nstderr %q", line, got, status, want, stdout, stderr)
+	}
+	if left := filesBelow("."); len(left) > 0 {
+		t.Errorf("bench %s left %q", line, left)
+	}
+	if entries, err := os.ReadDir("."); err != nil || len(entries) > 0 {
+		t.Errorf("bench %s left %v, %v", line, entries, err)
+	}
+}
+
+// Trap 9: refused, with what to change. (A run shorter than the warm-up is
+// refused where the warm-up is cut, in analyze.)
+func TestTrap09WhatCannotBeMeasuredIsRefused(t *testing.T) {
+	bareEnvironment(t)
+	for line, want := range map[string]string{
+		"run --rate 0":                                              "rate 0 is not positive",
+		"sweep --rates 1000,0":                                      "rate 0 is not positive",
+		"sweep --rates -5":                                          "rate -5 is not positive",
+		"run --rate 1000 --duration -3s":                            "--duration -3s is not positive",
+		"run --rate 1000 --duration 0":                              "--duration 0 is not positive",
+		"run --rate 1 --seconds-to-stream -1":                       "--seconds-to-stream -1 is not positive",
+		"sweep --range-start 5000 --range-end 1000 --range-step 10": "the range ends before it starts",
+		"sweep --range-start 10 --range-end 100 --range-step 0":     "rate 0 is not positive",
+	} {
+		refused(t, 2, want, line)
+	}
+}
+
+func TestMisuseIsToldBeforeAnythingStarts(t *testing.T) {
+	bareEnvironment(t)
+	for line, want := range map[string]string{
+		"run":                              "add --rate",
+		"sweep":                            "add --rates",
+		"sweep --rates 10,ten":             `"ten" is no number`,
+		"sweep --rates 10 --rates 10":      "given twice",
+		"sweep --rates 10 --range-start 5": "give one of the two",
+		"sweep --range-start 5":            "all three",
+		"sweep --range-start 1 --range-end 1000000 --range-step 1":     "raise --range-step",
+		"sweep --rates 10 --order random":                              "ascending or shuffled",
+		"sweep --rates 10 --repeats 0":                                 "--repeats 0",
+		"run --rate 10 extra":                                          `"extra" is no flag`,
+		"run --rate 10 --queue rabbit":                                 "this program has delta, memory",
+		"run --rate 10 --queue memory --codec zstd":                    "belongs to --queue delta",
+		"run --rate 10 --duration soon":                                "write 10s",
+		"run --rate 10 --duration 5s --seconds-to-stream 5":            "give one",
+		"run --rate 10 --message-size 15":                              "identity takes 16",
+		"run --rate 10 --producers 0":                                  "producers: 0",
+		"run --rate 10 --partitions 0":                                 "--partitions 0",
+		"run --rate 10 --drain-timeout 0s":                             "drain timeout",
+		"run --rate 10 --max-in-flight 0":                              "max in flight",
+		"run --rate 10 --commit-interval 0s":                           "--commit-interval must be positive",
+		"run --rate 10 --poll-interval -1s":                            "--poll-interval must be positive",
+		"run --rate 10 --autocommit-duration-ms 0":                     "milliseconds",
+		"run --rate 10 --autocommit-duration-ms 10 --poll-interval 1s": "sets --commit-interval and --poll-interval both",
+		"run --rate 10 --codec lzma":                                   "none, snappy or zstd",
+		"run --rate 10 --schema json":                                  "data or pathway",
+		"run --rate 10 --run-id ../x":                                  "is no run id",
+		"run --rate 10 --store s3://":                                  "needs a bucket",
+		"run --rate 10 --store http://host/bucket":                     "cannot begin with http://",
+		"run --rate 10 --store ./a --bucket b":                         "give one",
+		"run --rate 10 --endpoint http://localhost:9":                  "need a bucket",
+		"run --rate 10 --bucket b --endpoint localhost:9":              "http://",
+		"run --rate 10 --s3-backend gcs":                               "minio or s3",
+		"run --rate 10 --nonsense":                                     "nonsense",
+		"clean":                                                        "name one run",
+		"clean ../../etc":                                              "no run",
+		"clean a..b":                                                   "is no run id",
+		"upload":                                                       "name the spool",
+	} {
+		status := 2
+		if line == "clean ../../etc" {
+			status = 1 // an address where there is no run
+		}
+		refused(t, status, want, line)
+	}
+}
+
+func TestWithoutABucketTheBackendAsksForIt(t *testing.T) {
+	bareEnvironment(t)
+	t.Setenv("AWS_S3_ACCESS_KEY", "a")
+	t.Setenv("AWS_S3_SECRET_ACCESS_KEY", "verysecret")
+	refused(t, 2, "AWS_S3_BUCKET", "run --rate 10 --s3-backend s3")
+	t.Setenv("MINIO_S3_ACCESS_KEY", "a")
+	t.Setenv("MINIO_S3_SECRET_ACCESS_KEY", "verysecret")
+	refused(t, 2, "MINIO_S3_BUCKET", "run --rate 10 --s3-backend minio")
+}
+
+func TestWithoutCredentialsTheVariablesAreNamed(t *testing.T) {
+	bareEnvironment(t)
+	refused(t, 1, "MINIO_S3_ACCESS_KEY", "run --rate 10 --store s3://bucket/x --endpoint http://127.0.0.1:9")
+	refused(t, 1, "AWS_S3_ACCESS_KEY", "run --rate 10 --s3-backend s3 --store s3://bucket/x --endpoint http://127.0.0.1:9")
+}

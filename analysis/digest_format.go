@@ -13,7 +13,7 @@ import (
 
 // DigestSchema is the schema of a digest: a standard HdrHistogram interval log
 // with the tag step=S/repeat=R/LATENCY on each line (/negative for the mirrored
-// histogram of negative values, /own for the runner's own share of the send
+// histogram of negative values; own_lag is the runner's own share of the send
 // lag), and comment lines "#[queuebench.digest/1 WORD JSON]" for what that
 // format cannot carry. WORD is manifest (first), step (before the lines of that
 // step) or end (last).

@@ -48,9 +48,6 @@ type rows struct {
 	events   []rawlog.EventRow
 }
 
-// testStart is when the steps of test logs begin.
-const testStart = int64(1_700_000_000e9)
-
 // logOf writes a run of steps through the real writer, in parts of so many
 // rows. The manifest's accounting is the plain count of the rows.
 func logOf(t testing.TB, partRows int, rate float64, duration time.Duration, steps ...rows) (memorySource, *rawlog.Manifest) {

@@ -3,6 +3,7 @@ package analysis
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -133,24 +134,34 @@ func afterWarmup(s *StepDigest, warmup time.Duration) ([]Interval, time.Duration
 	return s.Intervals[i:], s.Intervals[i].Start
 }
 
-// countBlocks is the number of commits after the cut, in proportion to the
-// time, or of intervals with a message where no commits are known. Messages of
-// one block wait together, so they are one observation rather than many.
+// countBlocks is the number of independent blocks after the cut: commits in
+// proportion to the time, but no more than commit intervals, since a queue that
+// catches up makes many small commits at once; where nothing is known of
+// commits, the intervals with a message. Messages of one block wait together,
+// so they are one observation rather than many.
 func (c *cut) countBlocks() int64 {
-	var filled int64
+	kept := c.step.Duration - c.warmup
+	if kept <= 0 {
+		return 0
+	}
+	commits, interval := c.step.Commits.Commits, c.digest.Manifest.Queue.CommitInterval
+	n := int64(math.MaxInt64)
+	if commits > 0 {
+		n = int64(float64(commits) * float64(kept) / float64(c.step.Duration))
+	}
+	if interval > 0 {
+		n = min(n, int64(kept/interval))
+	}
+	if commits > 0 || interval > 0 {
+		return n
+	}
+	n = 0
 	for i := range c.kept {
 		if c.kept[i].Scheduled > 0 {
-			filled++
+			n++
 		}
 	}
-	if n := c.step.Commits.Commits; n > 0 && c.step.Duration > 0 {
-		kept := c.step.Duration - c.warmup
-		return int64(float64(n) * float64(kept) / float64(c.step.Duration))
-	}
-	if t := c.digest.Manifest.Queue.CommitInterval; t > 0 && c.step.Duration > 0 {
-		return int64((c.step.Duration - c.warmup) / t)
-	}
-	return filled
+	return n
 }
 
 func (c *cut) latency(k Kind) LatencySummary {

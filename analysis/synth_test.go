@@ -16,6 +16,9 @@ const (
 	sec = time.Second
 )
 
+// testStart is when the steps of test logs begin, ns since the epoch.
+const testStart = int64(1_700_000_000e9)
+
 // never marks a message that was not sent, acknowledged or received.
 const never = time.Duration(-1 << 62)
 

@@ -39,24 +39,37 @@ func (q *Queue) Consumer(ctx context.Context, cfg queue.ConsumerConfig) (queue.C
 			return nil, err
 		}
 	}
+	members, err := q.enter(ctx, c, fresh)
+	if err != nil {
+		return nil, err
+	}
+	if tables := len(q.tables); members > tables {
+		c.event(queue.Event{Kind: "idle", Text: fmt.Sprintf("group %q has %d consumers for %d partitions: consumer %d gets nothing", cfg.Group, members, tables, cfg.ID)})
+	}
+	return c, nil
+}
+
+// enter puts a consumer into its group, or into a fresh one, and returns how
+// many members it has.
+func (q *Queue) enter(ctx context.Context, c *Consumer, fresh *group) (int, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.closed {
-		return nil, queue.ErrClosed
+		return 0, queue.ErrClosed
 	}
-	if g = q.groups[cfg.Group]; g == nil {
-		if fresh == nil { // the last member left meanwhile
-			return nil, fmt.Errorf("deltalake: the group %q was being closed, open the consumer again", cfg.Group)
+	g := q.groups[c.cfg.Group]
+	if g == nil {
+		if g = fresh; g == nil { // the last member left meanwhile
+			return 0, fmt.Errorf("deltalake: the group %q was being closed, open the consumer again", c.cfg.Group)
 		}
-		g = fresh
-		q.groups[cfg.Group] = g
+		q.groups[c.cfg.Group] = g
 	}
 	c.g = g
-	g.join(c)
+	members := g.join(c)
 	if g == fresh {
 		g.start(ctx)
 	}
-	return c, nil
+	return members, nil
 }
 
 func (q *Queue) newGroup(ctx context.Context, s queue.Start) (*group, error) {
@@ -84,15 +97,12 @@ func (g *group) start(ctx context.Context) {
 	}
 }
 
-func (g *group) join(c *Consumer) {
+func (g *group) join(c *Consumer) (members int) {
 	g.mu.Lock()
+	defer g.mu.Unlock()
 	g.members = append(g.members, c)
 	g.assign()
-	members := len(g.members)
-	g.mu.Unlock()
-	if members > len(g.tails) {
-		c.event(queue.Event{Kind: "idle", Text: fmt.Sprintf("group %q has %d consumers for %d partitions: consumer %d gets nothing", c.cfg.Group, members, len(g.tails), c.cfg.ID)})
-	}
+	return len(g.members)
 }
 
 // leave hands the partitions to the other members. It returns false if there

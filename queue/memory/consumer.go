@@ -34,33 +34,42 @@ func (q *Queue) Consumer(ctx context.Context, cfg queue.ConsumerConfig) (queue.C
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	c := &Consumer{q: q, cfg: cfg, wake: make(chan struct{}, 1), closed: make(chan struct{}), timer: stoppedTimer(), holding: -1}
+	members, err := q.enter(c)
+	if err != nil {
+		return nil, err
+	}
+	if n := q.cfg.Partitions; members > n && cfg.Event != nil {
+		cfg.Event(queue.Event{Kind: "idle", Text: fmt.Sprintf("group %q has %d consumers for %d partitions: consumer %d gets nothing", cfg.Group, members, n, cfg.ID)})
+	}
+	return c, nil
+}
+
+// enter puts a consumer into its group and returns how many members it has.
+func (q *Queue) enter(c *Consumer) (members int, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.closed {
-		return nil, queue.ErrClosed
+		return 0, queue.ErrClosed
 	}
-	c := &Consumer{q: q, cfg: cfg, wake: make(chan struct{}, 1), closed: make(chan struct{}), timer: stoppedTimer(), holding: -1}
-	g := q.groups[cfg.Group]
+	g := q.groups[c.cfg.Group]
 	if g == nil {
 		g = &group{}
 		for i, p := range q.partitions {
-			offset, err := q.start(p, cfg.Start)
+			offset, err := q.start(p, c.cfg.Start)
 			if err != nil {
-				return nil, fmt.Errorf("memory: partition %d: %w", i, err)
+				return 0, fmt.Errorf("memory: partition %d: %w", i, err)
 			}
 			g.cursors = append(g.cursors, p.seek(offset))
 		}
 		for i, p := range q.partitions {
 			p.cursors = append(p.cursors, g.cursors[i])
 		}
-		q.groups[cfg.Group] = g
+		q.groups[c.cfg.Group] = g
 	}
 	g.members = append(g.members, c)
 	g.assign()
-	if len(g.members) > len(g.cursors) && cfg.Event != nil {
-		cfg.Event(queue.Event{Kind: "idle", Text: fmt.Sprintf("group %q has %d consumers for %d partitions: consumer %d gets nothing", cfg.Group, len(g.members), len(g.cursors), cfg.ID)})
-	}
-	return c, nil
+	return len(g.members), nil
 }
 
 // assign shares the partitions out in turn.

@@ -112,40 +112,6 @@ func (p *Producer) put(ctx context.Context, w *writer, batch []queue.Message) (n
 	}
 }
 
-// add takes what there is room for.
-func (w *writer) add(p *Producer, batch []queue.Message) (n int, err error) {
-	cfg := w.t.cfg
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	switch {
-	case w.err != nil:
-		return 0, fmt.Errorf("deltalake: the writer of table %s has ended: %w", w.t.name, w.err)
-	case p.closed.Load():
-		return 0, queue.ErrClosed
-	}
-	for i := range batch {
-		size := int64(len(batch[i].Payload))
-		if w.bytes+size > cfg.MaxPending {
-			break
-		}
-		b := w.open
-		if len(b.ends) == 0 {
-			b.first = cfg.Clock.Now()
-		}
-		b.add(p, p.taken, batch[i].Payload)
-		w.bytes += size
-		p.taken++
-		n++
-		if int64(len(b.data)) >= cfg.BatchBytes || len(b.ends) >= cfg.BatchMessages {
-			w.sealed = append(w.sealed, b)
-			w.open = w.spare()
-			wake(w.full)
-		}
-	}
-	p.pending.Add(int64(n))
-	return n, nil
-}
-
 // partition chooses the partition of a message: its own, that of its key, or
 // the one whose turn it is.
 func (p *Producer) partition(m *queue.Message) int {

@@ -1,0 +1,131 @@
+package deltalake
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"queuebench/objectstore"
+	"queuebench/queue"
+)
+
+// fetch starts to get and decode a data file, once there is room.
+func (t *tail) fetch(ctx context.Context, wg *sync.WaitGroup, c *commit, a *addFile, base queue.Trace) error {
+	f := &fetched{trace: base}
+	for {
+		t.mu.Lock()
+		if len(t.pending) < t.t.cfg.ReadAhead {
+			t.pending = append(t.pending, f)
+			if n := len(t.free); n > 0 {
+				f.deliveries = t.free[n-1]
+				t.free = t.free[:n-1]
+			}
+			t.mu.Unlock()
+			break
+		}
+		t.mu.Unlock()
+		select {
+		case <-t.room:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	select {
+	case t.fetching <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	d := t.decoder
+	wg.Go(func() {
+		d.fill(ctx, t, f, c.version, a)
+		<-t.fetching
+		t.mu.Lock()
+		f.ready = true
+		f.readyAt = t.t.cfg.Clock.Now()
+		t.mu.Unlock()
+		t.g.wakeOwner(t)
+	})
+	return nil
+}
+
+// fill gets a data file and decodes it. A file that is not there, or not what
+// the log says, is fatal and named.
+func (d *decoder) fill(ctx context.Context, t *tail, f *fetched, version int64, a *addFile) {
+	clk := t.t.cfg.Clock
+	begun := clk.Now()
+	name := func(err error) error { return fmt.Errorf("version %d, data file %s: %w", version, a.Path, err) }
+	key, err := dataKey(a.Path)
+	if err != nil {
+		f.err = name(err)
+		return
+	}
+	var body []byte
+	event := func(kind, text string) { t.g.event(t, kind, text) }
+	_, err = t.t.retry(ctx, "GET of "+key, event, func() (err error) {
+		body, err = t.t.get(ctx, key)
+		if err == nil && int64(len(body)) != a.Size {
+			err = fmt.Errorf("%w: it has %d bytes, the log says %d", ErrCorrupt, len(body), a.Size)
+		}
+		return err
+	})
+	if errors.Is(err, objectstore.ErrNotFound) {
+		err = fmt.Errorf("%w (vacuum, or something else that deletes, must not run under a reader): %w", ErrMissingData, err)
+	}
+	if err != nil {
+		f.err = name(err)
+		return
+	}
+	decoding := clk.Now()
+	deliveries, retractions, err := d.decode(body, version, f.deliveries[:0])
+	if err != nil {
+		f.err = name(err)
+		return
+	}
+	f.deliveries = deliveries
+	f.trace.Messages, f.trace.Bytes, f.trace.Tries = len(deliveries), int64(len(body)), 1
+	f.trace.Set(queue.StageDataGet, time.Duration(decoding-begun))
+	f.trace.Set(queue.StageDecode, time.Duration(clk.Now()-decoding))
+	if retractions > 0 {
+		event("retraction", fmt.Sprintf("version %d takes %d rows back (diff −1), which are no messages", version, retractions))
+	}
+}
+
+// take returns the next file that is ready, or an error that comes in its
+// turn, or nothing.
+func (t *tail) take() (*fetched, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for len(t.pending) > 0 {
+		f := t.pending[0]
+		if !f.ready {
+			return nil, nil
+		}
+		if f.err != nil {
+			return nil, fmt.Errorf("deltalake: table %s: %w", t.t.name, f.err)
+		}
+		t.pending = slices.Delete(t.pending, 0, 1)
+		wake(t.room)
+		if len(f.deliveries) > 0 {
+			return f, nil
+		}
+		t.giveBack(f.deliveries)
+	}
+	return nil, t.err
+}
+
+// recycle takes back the memory of deliveries that are no longer used.
+func (t *tail) recycle(ds []queue.Delivery) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.giveBack(ds)
+}
+
+func (t *tail) giveBack(ds []queue.Delivery) {
+	if cap(ds) > 0 && len(t.free) < t.t.cfg.ReadAhead {
+		clear(ds) // so that the file's memory can go
+		t.free = append(t.free, ds[:0])
+	}
+}

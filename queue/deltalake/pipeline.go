@@ -1,0 +1,177 @@
+package deltalake
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"queuebench/objectstore"
+	"queuebench/queue"
+)
+
+// cut ends a batch every CommitInterval, on a grid that does not drift, or
+// when it is full.
+func (w *writer) cut() {
+	defer close(w.commits)
+	T := w.t.cfg.CommitInterval
+	phase := w.t.cfg.Phase
+	if !w.t.cfg.FixedPhase {
+		phase = rand.N(T)
+	}
+	// The grid is tied to the clock, so that writers with equal phases tick
+	// together, and different ones do not.
+	now := w.t.cfg.Clock.Now()
+	next := now - now%int64(T) + int64(phase)
+	w.event("phase", fmt.Sprintf("the commit timer of %v fires at %v after each multiple", T, phase))
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		for next <= w.t.cfg.Clock.Now() {
+			next += int64(T)
+		}
+		timer.Reset(time.Duration(next - w.t.cfg.Clock.Now()))
+		due := false
+		select {
+		case <-timer.C:
+			due = true
+		case <-w.full:
+		case <-w.ctx.Done():
+			return
+		}
+		for {
+			select {
+			case w.slots <- struct{}{}:
+			case <-w.ctx.Done():
+				return
+			}
+			b := w.take(due || next <= w.t.cfg.Clock.Now())
+			if b == nil {
+				<-w.slots
+				break
+			}
+			w.send(b)
+		}
+	}
+}
+
+// take returns the oldest full batch, or else the open one if it is due, or
+// nil.
+func (w *writer) take(due bool) *batch {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for {
+		var b *batch
+		switch {
+		case w.err != nil:
+			return nil
+		case len(w.sealed) > 0:
+			b = w.sealed[0]
+			w.sealed = slices.Delete(w.sealed, 0, 1)
+		case due && len(w.open.ends) > 0:
+			b, w.open = w.open, w.spare()
+		default:
+			return nil
+		}
+		if b.rows = b.live(); b.rows > 0 {
+			w.underWay = append(w.underWay, b)
+			return b
+		}
+		w.recycle(b)
+	}
+}
+
+// spare is an empty batch. The lock is held.
+func (w *writer) spare() *batch {
+	if n := len(w.free); n > 0 {
+		b := w.free[n-1]
+		w.free = w.free[:n-1]
+		return b
+	}
+	return newBatch()
+}
+
+// recycle gives up a batch and its bytes. The lock is held.
+func (w *writer) recycle(b *batch) {
+	w.bytes -= int64(len(b.data))
+	b.reset()
+	w.free = append(w.free, b)
+	for _, p := range w.refs {
+		wake(p.room)
+	}
+}
+
+// send encodes a batch and starts the PUT of its data.
+func (w *writer) send(b *batch) {
+	clk := w.t.cfg.Clock
+	b.cutAt = clk.Now()
+	b.number = w.number
+	w.number++
+	b.key = fmt.Sprintf("part-%s-%010d.parquet", w.id, b.number)
+	err := w.encoder.encode(b, b.cutAt/1e6)
+	b.size = int64(b.file.Len())
+	encoded := clk.Now()
+	b.trace = queue.Trace{Partition: w.t.partition, Offset: -1, Messages: int(b.rows), Bytes: b.size}
+	b.trace.Set(queue.StageWait, time.Duration(b.cutAt-b.first))
+	b.trace.Set(queue.StageEncode, time.Duration(encoded-b.cutAt))
+	w.commits <- b // never full: it has as much room as there are slots
+	if err != nil {
+		b.stored <- err
+		return
+	}
+	w.wg.Go(func() {
+		tries, err := w.t.retry(w.ctx, "PUT of "+b.key, w.event, func() error {
+			return w.t.put(w.ctx, b.key, b.file.Bytes(), objectstore.PutOptions{})
+		})
+		if tries > 1 || err != nil {
+			// A request that was given up may still read the bytes.
+			b.file = bytes.Buffer{}
+		}
+		b.storedAt = clk.Now()
+		b.trace.Set(queue.StageDataPut, time.Duration(b.storedAt-encoded))
+		b.stored <- err
+	})
+}
+
+// commitAll commits batch after batch. After a fatal error it fails them all.
+func (w *writer) commitAll() {
+	clk := w.t.cfg.Clock
+	for b := range w.commits {
+		err := <-b.stored
+		if err != nil {
+			err = fmt.Errorf("deltalake: data file %s of table %s: %w", b.key, w.t.name, err)
+		}
+		if fatal := w.fatal(); fatal != nil {
+			err = fatal
+		}
+		version := int64(-1)
+		if err == nil {
+			begun := clk.Now()
+			// Waiting for the commit before this one is waiting, too.
+			b.trace.Took[queue.StageWait] += time.Duration(begun - b.storedAt)
+			version, b.trace.Tries, err = w.commitBatch(b)
+			b.trace.Set(queue.StageCommitPut, time.Duration(clk.Now()-begun))
+		}
+		w.finish(b, version, err)
+		<-w.slots
+		if err == nil {
+			w.checkpoints.maybe(w.ctx, &w.wg, w.event)
+		}
+	}
+}
+
+func (w *writer) commitBatch(b *batch) (int64, int, error) {
+	return w.committer.commit(w.ctx, "WRITE",
+		action{Txn: &txn{AppID: w.committer.appID, Version: b.number, LastUpdated: w.t.cfg.Clock.Now() / 1e6}},
+		action{Add: &addFile{
+			Path: b.key, PartitionValues: map[string]*string{}, Size: b.size, ModificationTime: b.cutAt / 1e6,
+			DataChange: true, Stats: fmt.Sprintf(`{"numRecords":%d}`, b.rows),
+		}})
+}
+
+func (w *writer) fatal() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.err
+}

@@ -224,7 +224,7 @@ func overTimeCaption(s analysis.Series, lines []line, left []float64, below int)
 		fmt.Fprintf(&b, " In %s the fastest message took 0 or less, which a logarithmic axis cannot show.", plural(below, "interval", "intervals"))
 	}
 	if len(left) > 0 {
-		fmt.Fprintf(&b, " %s in the table only.", upperFirst(list(names(left)))+is(len(left)))
+		b.WriteString(" Only in the table: " + list(names(left)) + ".")
 	}
 	return b.String()
 }
@@ -234,13 +234,6 @@ func plural(n int, one, many string) string {
 		return "1 " + one
 	}
 	return fmt.Sprintf("%d %s", n, many)
-}
-
-func is(n int) string {
-	if n == 1 {
-		return " is"
-	}
-	return " are"
 }
 
 // widthText is the interval that most points have.

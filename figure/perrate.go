@@ -293,7 +293,7 @@ func perRateCaption(sum analysis.Summary, kind analysis.Kind, lines []rateLine, 
 		fmt.Fprintf(&b, " Nothing was measured at %s msg/s.", list(slices.Compact(empty)))
 	}
 	if len(left) > 0 {
-		fmt.Fprintf(&b, " %s in the table only.", list(names(left))+is(len(left)))
+		b.WriteString(" Only in the table: " + list(names(left)) + ".")
 	}
 	return b.String()
 }

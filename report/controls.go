@@ -97,7 +97,7 @@ func ControlsHTML(c Controls) string {
 	w.raw(`<span aria-hidden="true">s</span></span></div></div>`)
 
 	w.raw(`<div class="field"><label for="percentiles">Percentiles</label>`)
-	w.open("input", "type", "text", "id", "percentiles", "name", "percentiles", "value", c.Percentiles, "inputmode", "decimal", "spellcheck", "false", "size", "22")
+	w.open("input", "type", "text", "id", "percentiles", "name", "percentiles", "value", c.Percentiles, "inputmode", "decimal", "spellcheck", "false", "size", "20")
 	w.raw(`</div>`)
 
 	w.raw(`<div class="field"><label for="latency">Latency</label><select id="latency" name="latency">`)
@@ -119,8 +119,9 @@ func ControlsHTML(c Controls) string {
 		w.raw("><span>", s, "</span></label>")
 	}
 	w.raw(`</div></fieldset>`)
-	w.raw(`<div class="field buttons"><button type="button" id="reset">Reset</button><button type="button" id="cancel" hidden>Cancel</button></div>`)
-	w.raw(`<p id="status" class="status" role="status" aria-live="polite"></p><p id="view-error" class="error" role="alert" hidden></p></form>`)
+	w.raw(`<div class="foot"><p id="status" class="status" role="status" aria-live="polite"></p>`,
+		`<button type="button" id="cancel" hidden>Cancel</button><button type="button" id="reset">Reset</button></div>`,
+		`<p id="view-error" class="error" role="alert" hidden></p></form>`)
 	return w.String()
 }
 

@@ -23,7 +23,7 @@ type Options struct {
 
 // reportWidth is the width of the figures that are drawn beforehand, in CSS
 // pixels: that of the page's column.
-const reportWidth = 940
+const reportWidth = 1020
 
 // WriteReport writes a run under a view as one HTML file that opens from disk,
 // asks nobody for anything, and shows all tables and figures with scripts off.

@@ -34,7 +34,7 @@ func (s *session) view(fragment string, width int) (report.Document, error) {
 	if err != nil {
 		return report.Document{}, err
 	}
-	return report.Build(s.digest, v, report.Options{Width: min(max(width, 320), 1000)})
+	return report.Build(s.digest, v, report.Options{Width: min(max(width, 320), 1100)})
 }
 
 // guard turns a panic into an error.

@@ -38,7 +38,6 @@ export class View {
     slider.addEventListener("change", () => this.change("warmup", true));
     number.addEventListener("change", () => this.change("warmup", true));
     for (const name of ["percentiles", "latency"]) this.$(name).addEventListener("change", () => this.change(name, true));
-    f.addEventListener("keydown", (e) => { if (e.key === "Enter" && e.target.matches("input")) e.target.dispatchEvent(new Event("change", { bubbles: true })); });
     for (const r of f.elements.scale) r.addEventListener("change", () => this.change("scale", true));
     this.$("reset").addEventListener("click", () => { this.go(this.page(), true); });
     this.$("cancel").addEventListener("click", () => this.cancel());

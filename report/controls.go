@@ -45,6 +45,13 @@ func (b *builder) controls() Controls {
 		c.WarmupText += " (default)"
 	}
 	c.Change = b.change(cut)
+	c.Hint = "Cut of the longest step: " + figure.Duration(cut)
+	for _, t := range b.sum.Steps {
+		if s := b.longest(); s != nil && t.Step == s.Step && t.Repeat == s.Repeat {
+			c.Hint += " (" + t.WarmupRule + ")"
+		}
+	}
+	c.Hint += "."
 	return c
 }
 
@@ -119,8 +126,8 @@ func ControlsHTML(c Controls) string {
 		w.raw("><span>", s, "</span></label>")
 	}
 	w.raw(`</div></fieldset>`)
-	w.raw(`<div class="foot"><p id="status" class="status" role="status" aria-live="polite"></p>`,
-		`<button type="button" id="cancel" hidden>Cancel</button><button type="button" id="reset">Reset</button></div>`,
+	w.raw(`<div class="foot"><p id="status" class="status" role="status" aria-live="polite">`).text(c.Hint)
+	w.raw(`</p>`, `<button type="button" id="cancel" hidden>Cancel</button><button type="button" id="reset">Reset</button></div>`,
 		`<p id="view-error" class="error" role="alert" hidden></p></form>`)
 	return w.String()
 }

@@ -41,6 +41,8 @@ type Controls struct {
 	Scale       string
 	// Edges are the seconds at which the slider stops.
 	Edges []string
+	// Hint says what is cut, and by which rule.
+	Hint string
 	// Change is a sentence for those who hear the page: what it shows now.
 	Change string
 }

@@ -23,8 +23,11 @@ require (
 
 replace queuebench => ../
 
-// gonum/plot links twelve faces of this module (2 MB in brotli), of which the
-// figures use none: they measure with a face of their own. A replace in the
-// root's go.mod would block go install module/cmd@version, so the page's
-// program is a module of its own.
+// gonum/plot links twelve faces of the first module and the TeX typesetter of
+// the second with four more, 1.6 MB in brotli, of which the figures use none:
+// they have one face of their own and no formulas. A replace in the root's
+// go.mod would block go install module/cmd@version, so the page's program is a
+// module of its own.
 replace codeberg.org/go-fonts/liberation => ./liberation
+
+replace codeberg.org/go-latex/latex => ./latex

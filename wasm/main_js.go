@@ -58,7 +58,7 @@ func document(doc report.Document) map[string]any {
 		edges[i] = e
 	}
 	return map[string]any{
-		"title": doc.Title, "regions": regions, "form": report.ControlsHTML(c), "fragment": c.Fragment, "change": c.Change,
+		"title": doc.Title, "regions": regions, "form": report.ControlsHTML(c), "fragment": c.Fragment, "change": c.Change, "hint": c.Hint,
 		"controls": map[string]any{
 			"warmup": c.WarmupS, "warmupText": c.WarmupText, "slot": c.Slot(), "percentiles": c.Percentiles,
 			"latency": c.Latency, "scale": c.Scale, "edges": edges,

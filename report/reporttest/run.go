@@ -42,7 +42,7 @@ func Digest(s Spec) *analysis.Digest {
 		s.Interval = 200 * time.Millisecond
 	}
 	s.Repeats = max(1, s.Repeats)
-	const start = int64(1_764_411_300_000_000_000)
+	const start = int64(1_795_947_300_000_000_000)
 	settings := map[string]string{"queue": "delta", "commit-interval": "100ms", "message-size": "100", "duration": s.Duration.String()}
 	d := &analysis.Digest{Manifest: rawlog.Manifest{
 		Schema: rawlog.SchemaVersion, Run: s.Run, Complete: true,

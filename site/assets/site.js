@@ -111,7 +111,7 @@ async function route() {
     progress("");
     main.dataset.ready = "true";
   } catch (e) {
-    if (!e.cancelled) error(address + ": " + e.message);
+    if (!e.cancelled) error(e.message.startsWith(address) ? e.message : address + ": " + e.message);
   }
 }
 

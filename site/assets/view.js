@@ -169,7 +169,7 @@ export class View {
     if (!this.$("controls")) this.form(doc.form);
     this.sync(doc.controls);
     if (this.shown !== null && this.shown !== doc.fragment) this.say(doc.change);
-    else this.say("");
+    else this.say(doc.hint);
     this.shown = doc.fragment;
     this.main.dataset.view = doc.fragment;
     this.main.dataset.views = String(Number(this.main.dataset.views || 0) + 1);

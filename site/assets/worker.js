@@ -32,8 +32,8 @@ async function plain(blob) {
   try {
     const stream = blob.stream().pipeThrough(new DecompressionStream("gzip"));
     return new Uint8Array(await new Response(stream).arrayBuffer());
-  } catch (e) {
-    throw new Error("the file is damaged or was cut short (" + e.message + ")");
+  } catch {
+    throw new Error("the file is damaged or was cut short: it is gzip to its beginning and not to its end");
   }
 }
 

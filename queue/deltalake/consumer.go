@@ -23,6 +23,7 @@ type Consumer struct {
 	turn int
 	last []queue.Delivery
 	from *tail
+	err  error // fatal; what other partitions have comes no more
 }
 
 // Receive waits for the next data file of a partition that this consumer has
@@ -41,9 +42,13 @@ func (c *Consumer) Receive(ctx context.Context) ([]queue.Delivery, error) {
 			return nil, queue.ErrClosed
 		default:
 		}
-		f, from, err := c.take()
-		if err != nil {
-			return nil, err
+		if c.err != nil {
+			return nil, c.err
+		}
+		var f *fetched
+		var from *tail
+		if f, from, c.err = c.take(); c.err != nil {
+			return nil, c.err
 		}
 		if f != nil {
 			c.last, c.from = f.deliveries, from

@@ -269,3 +269,25 @@ func TestStartPositions(t *testing.T) {
 		t.Error("a negative version was not refused")
 	}
 }
+
+// What is wrong with one partition ends the consumer, whatever the others have.
+func TestErrorOfOnePartitionIsFatal(t *testing.T) {
+	s := folder(t)
+	for k := range 2 {
+		h := &byHand{t, s.Sub(fmt.Sprintf("table/p=%d/", k))}
+		h.version(0, protocolLine, metaDataLine)
+		for v := int64(1); v < 20; v++ {
+			key := fmt.Sprintf("%d.parquet", v)
+			h.version(v, h.data(key, key, true, fmt.Sprint(v)))
+		}
+		if k == 1 {
+			if err := h.store.Delete(t.Context(), "5.parquet"); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	_, err := received(t, Config{Store: s, Name: "table", Partitions: 2}, queue.Start{})
+	if !errors.Is(err, ErrMissingData) || !strings.Contains(err.Error(), "table/p=1") {
+		t.Errorf("the reader ended with %v", err)
+	}
+}

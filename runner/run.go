@@ -81,8 +81,9 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 
 	cfg.Manifest.StartedNs = cfg.Clock.Now()
 	if err := r.writeManifest(ctx); err != nil && ctx.Err() == nil {
+		// Nothing was recorded: nothing is left behind.
 		_, closeErr := cfg.Log.Close(ctx)
-		return &r.result, errors.Join(err, closeErr)
+		return &r.result, errors.Join(err, closeErr, os.RemoveAll(cfg.SpoolDir))
 	}
 	removals, failed := r.steps(ctx)
 	err := r.end(ctx, failed)

@@ -103,3 +103,17 @@ func TestWithoutCredentialsTheVariablesAreNamed(t *testing.T) {
 	refused(t, 1, "MINIO_S3_ACCESS_KEY", "run --rate 10 --store s3://bucket/x --endpoint http://127.0.0.1:9")
 	refused(t, 1, "AWS_S3_ACCESS_KEY", "run --rate 10 --s3-backend s3 --store s3://bucket/x --endpoint http://127.0.0.1:9")
 }
+
+func TestALogThatCannotBeWrittenIsToldBeforeAnythingStarts(t *testing.T) {
+	bareEnvironment(t)
+	if err := os.WriteFile("logs", []byte("a file"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	status, stdout, stderr := bench(t, "run", "--queue", "memory", "--rate", "10", "--duration", "1s", "--log-store", "./logs")
+	if status != 1 || stdout != "" || strings.Count(stderr, "\n") != 1 {
+		t.Errorf("status %d, stdout %q, stderr %q", status, stdout, stderr)
+	}
+	if left := filesBelow("."); len(left) != 1 {
+		t.Errorf("left %q", left)
+	}
+}

@@ -73,7 +73,7 @@ func parseDelta(c *cli.Context) (opener, error) {
 	default:
 		return nil, command.Misusef("--codec %q: say none, snappy or zstd", cfg.Codec)
 	}
-	return func(env queueEnv) func(context.Context, runner.Plan) (queue.Queue, error) {
+	return func(env queueEnv) queueFactory {
 		cfg := cfg
 		cfg.Store, cfg.Clock, cfg.Partitions = env.store, env.clock, env.partitions
 		return func(_ context.Context, p runner.Plan) (queue.Queue, error) {

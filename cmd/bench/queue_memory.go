@@ -37,7 +37,7 @@ func parseMemory(c *cli.Context) (opener, error) {
 	if _, err := memory.New(cfg); err != nil {
 		return nil, command.Misuse(err)
 	}
-	return func(env queueEnv) func(context.Context, runner.Plan) (queue.Queue, error) {
+	return func(env queueEnv) queueFactory {
 		cfg := cfg
 		cfg.Partitions, cfg.Clock = env.partitions, env.clock
 		return func(context.Context, runner.Plan) (queue.Queue, error) { return memory.New(cfg) }

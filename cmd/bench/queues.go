@@ -26,7 +26,10 @@ type kind struct {
 }
 
 // opener returns what makes the queue of a step.
-type opener func(env queueEnv) func(context.Context, runner.Plan) (queue.Queue, error)
+type opener func(env queueEnv) queueFactory
+
+// queueFactory makes the queue of a step.
+type queueFactory func(context.Context, runner.Plan) (queue.Queue, error)
 
 // queueEnv is what a queue may use of the run.
 type queueEnv struct {

@@ -15,7 +15,9 @@ import (
 	"queuebench/internal/storeflags"
 	"queuebench/objectstore"
 	"queuebench/objectstore/embedded"
+	"queuebench/queue"
 	"queuebench/rawlog"
+	"queuebench/runner"
 )
 
 // Where things lie below a store: a run's queue below tables/<run-id>/, its log
@@ -320,6 +322,31 @@ func (w where) openTables(ctx context.Context, o *opened, server *embedded.Serve
 		o.warnings = append(o.warnings, fmt.Sprintf("the store at %s runs on this machine and shares its processors with the load", host))
 	}
 	return nil
+}
+
+// labelled makes queues on the embedded server say so themselves: they know
+// only that they talk to a server.
+func (o *opened) labelled(open queueFactory) queueFactory {
+	if !o.store.Embedded {
+		return open
+	}
+	return func(ctx context.Context, p runner.Plan) (queue.Queue, error) {
+		q, err := open(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		return onEmbedded{q}, nil
+	}
+}
+
+// onEmbedded is a queue on the embedded server.
+type onEmbedded struct{ queue.Queue }
+
+// Info is the queue's, with what the embedded server promises.
+func (q onEmbedded) Info() queue.Info {
+	info := q.Queue.Info()
+	info.InProcess, info.Durability = true, embedded.Durability
+	return info
 }
 
 // loopback is the host of an endpoint on this machine, or empty.

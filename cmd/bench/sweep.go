@@ -171,7 +171,7 @@ func drive(c *cli.Context, cfg *runner.Config, open opener, stores *opened) erro
 	if err != nil {
 		return err
 	}
-	cfg.Open = open(queueEnv{clock: cfg.Clock, store: stores.tables, partitions: c.Int("partitions")})
+	cfg.Open = stores.labelled(open(queueEnv{clock: cfg.Clock, store: stores.tables, partitions: c.Int("partitions")}))
 	if stores.tables != nil {
 		cfg.Requests = func() objectstore.Counts { return stores.tables.Requests() }
 	}
@@ -192,6 +192,9 @@ func drive(c *cli.Context, cfg *runner.Config, open opener, stores *opened) erro
 	result, err := runner.Run(c.Context, *cfg)
 	show.close()
 	os.Remove(spool) // refuses a folder that is not empty
+	if err != nil && len(result.Steps) == 0 && !result.Interrupted {
+		return err // there is no run to point to
+	}
 	if perr := printResult(c, cfg, stores, result); perr != nil {
 		return errors.Join(err, perr)
 	}

@@ -39,7 +39,7 @@ func TestSweepOnTheEmbeddedServer(t *testing.T) {
 	if !m.Complete || rows["sent"] != 1750 || rows["received"] != 1750 || rows["seconds"] < 3 || rows["batches"] < 10 || rows["events"] < 20 {
 		t.Errorf("complete %v, rows %v", m.Complete, rows)
 	}
-	if m.Queue.Kind != "delta" || m.Settings["commit-interval"] != "50ms" || m.Settings["rates"] != "500,1000,250" || !m.Store.Embedded || m.Host.CPUs == 0 {
+	if m.Queue.Kind != "delta" || !m.Queue.InProcess || strings.Contains(m.Queue.Durability, "127.0.0.1") || m.Settings["commit-interval"] != "50ms" || m.Settings["rates"] != "500,1000,250" || !m.Store.Embedded || m.Host.CPUs == 0 {
 		t.Errorf("manifest: %+v", m)
 	}
 	if left := filesBelow(filepath.Join(defaultData, embeddedBucket, tablesPrefix)); len(left) > 0 {

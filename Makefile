@@ -7,8 +7,7 @@ GO ?= go
 TOOLS := $(CURDIR)/.tools
 VERSITYGW_VERSION := v1.8.0
 STATICCHECK_VERSION := v0.8.2
-export VERSITYGW := $(TOOLS)/versitygw-$(VERSITYGW_VERSION)
-STATICCHECK := $(TOOLS)/staticcheck-$(STATICCHECK_VERSION)
+STATICCHECK := $(TOOLS)/staticcheck
 WASM_EXEC = $(shell $(GO) env GOROOT)/lib/wasm/go_js_wasm_exec
 # What runs in WebAssembly too, with the same golden files.
 WASM_ROOMS := ./stats/... ./rawlog ./analysis/... ./figure/... ./report/...
@@ -54,15 +53,16 @@ test-browser: page
 test-interop:
 	scripts/test-interop.sh
 
-tools: $(VERSITYGW) $(STATICCHECK)
+tools: $(TOOLS)/versitygw-$(VERSITYGW_VERSION) $(TOOLS)/staticcheck-$(STATICCHECK_VERSION)
 
-$(VERSITYGW):
+# An empty file named after the version says that this version is installed.
+$(TOOLS)/versitygw-$(VERSITYGW_VERSION):
 	GOBIN=$(TOOLS) $(GO) install github.com/versity/versitygw/cmd/versitygw@$(VERSITYGW_VERSION)
-	mv $(TOOLS)/versitygw $@
+	touch $@
 
-$(STATICCHECK):
+$(TOOLS)/staticcheck-$(STATICCHECK_VERSION):
 	GOBIN=$(TOOLS) $(GO) install honnef.co/go/tools/cmd/staticcheck@$(STATICCHECK_VERSION)
-	mv $(TOOLS)/staticcheck $@
+	touch $@
 
 clean:
 	rm -rf bin demo .tools site/built/analyze.wasm* site/built/wasm_exec.js

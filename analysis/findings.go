@@ -56,3 +56,17 @@ func plural(n int64, noun string) string {
 	}
 	return FormatCount(n) + " " + noun + "s"
 }
+
+// Broken are the findings that say that the queue broke a promise: loss or
+// repetition where its Info promises neither.
+func (s Summary) Broken() []Finding {
+	var broken []Finding
+	for _, step := range s.Steps {
+		for _, f := range step.Findings {
+			if f.Severity == Failure && (f.ID == "messages-lost" || f.ID == "duplicates") {
+				broken = append(broken, f)
+			}
+		}
+	}
+	return broken
+}

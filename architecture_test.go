@@ -1,0 +1,152 @@
+// Package queuebench_test holds what is true of the project as a whole: which
+// room enters which, what the programs link, and that what the documents say
+// runs as it is written.
+package queuebench_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// mayEnter lists, for each room, the rooms of the module that it may import.
+// ARCHITECTURE.md gives the reasons. A room that is not here fails the test.
+var mayEnter = map[string]string{
+	"clock":                "",
+	"queue":                "",
+	"objectstore":          "",
+	"stats":                "",
+	"stats/hdrlog":         "stats",
+	"rawlog":               "clock queue",
+	"rawlog/logwriter":     "rawlog clock objectstore",
+	"rawlog/logstore":      "rawlog objectstore",
+	"objectstore/embedded": "objectstore",
+	"queue/memory":         "queue",
+	"queue/deltalake":      "queue clock objectstore",
+	"queue/queuetest":      "queue",
+	"analysis":             "rawlog stats stats/hdrlog queue clock",
+	"figure":               "analysis stats",
+	"report":               "analysis figure",
+	"site":                 "analysis report",
+	"runner":               "queue rawlog rawlog/logwriter stats clock objectstore runner/envelope runner/hostinfo",
+	"runner/envelope":      "",
+	"runner/hostinfo":      "rawlog",
+	"internal/command":     "",
+	"internal/version":     "",
+	"internal/storeflags":  "internal/command objectstore",
+	"internal/versitygw":   "",
+	"cmd/analyze":          "analysis figure site rawlog rawlog/logstore objectstore internal/command internal/storeflags internal/version",
+	"cmd/bench": "queue queue/memory queue/deltalake objectstore objectstore/embedded rawlog rawlog/logwriter runner stats clock " +
+		"internal/command internal/storeflags internal/version",
+	"interop/duckdb": "",
+}
+
+type pkg struct {
+	ImportPath string
+	Dir        string
+	Imports    []string
+	Module     *struct{ Path string }
+}
+
+func list(t *testing.T, dir string, env []string, args ...string) []pkg {
+	t.Helper()
+	cmd := exec.Command("go", append([]string{"list", "-json=ImportPath,Dir,Imports,Module"}, args...)...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), env...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list %v in %s: %v\n%s", args, dir, err, stderr.String())
+	}
+	var all []pkg
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p pkg
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+}
+
+func TestRoomsEnterOnlyWhatTheyMay(t *testing.T) {
+	for _, p := range list(t, ".", nil, "./...") {
+		room, ok := strings.CutPrefix(p.ImportPath, "queuebench/")
+		if !ok {
+			continue
+		}
+		allowed, known := mayEnter[room]
+		if !known {
+			t.Errorf("room %s is not in the table of this test nor, I fear, in ARCHITECTURE.md", room)
+			continue
+		}
+		for _, imported := range p.Imports {
+			other, ours := strings.CutPrefix(imported, "queuebench/")
+			if ours && !slices.Contains(strings.Fields(allowed), other) {
+				t.Errorf("%s imports %s, which it may not enter", room, other)
+			}
+		}
+	}
+}
+
+// refuse fails for each dependency whose path begins with a forbidden one.
+func refuse(t *testing.T, who string, deps []pkg, forbidden ...string) {
+	t.Helper()
+	if len(deps) < 20 {
+		t.Fatalf("%s has only %d dependencies: the list is wrong", who, len(deps))
+	}
+	for _, p := range deps {
+		for _, f := range forbidden {
+			if p.ImportPath == f || strings.HasPrefix(p.ImportPath, f+"/") {
+				t.Errorf("%s links %s", who, p.ImportPath)
+			}
+		}
+	}
+}
+
+func TestBenchLinksNeitherAnalysisNorPlots(t *testing.T) {
+	refuse(t, "bench", list(t, ".", nil, "-deps", "./cmd/bench"),
+		"gonum.org/v1/plot", "queuebench/analysis", "queuebench/figure", "queuebench/report", "queuebench/site", "codeberg.org/go-fonts")
+}
+
+func TestAnalyzeLinksNoServerAndNoLoad(t *testing.T) {
+	refuse(t, "analyze", list(t, ".", nil, "-deps", "./cmd/analyze"),
+		"queuebench/runner", "queuebench/queue/deltalake", "queuebench/objectstore/embedded", "github.com/johannesboyne/gofakes3")
+}
+
+func TestWASMLinksNoStoreServerOrParquetWriter(t *testing.T) {
+	deps := list(t, "wasm", []string{"GOOS=js", "GOARCH=wasm"}, "-deps", "-tags", "minimal", ".")
+	refuse(t, "the WASM module", deps,
+		"github.com/minio", "queuebench/objectstore", "queuebench/runner", "queuebench/rawlog/logwriter", "queuebench/site",
+		"github.com/johannesboyne", "github.com/urfave", "net/http", "crypto/tls", "text/template", "html/template")
+	for _, p := range deps {
+		// The public format and encodings are read with; the root package writes.
+		if p.ImportPath == "github.com/parquet-go/parquet-go" {
+			t.Errorf("the WASM module links %s", p.ImportPath)
+		}
+	}
+}
+
+func TestBenchIsAtMost20MBStripped(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "bench")
+	if out, err := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", path, "./cmd/bench").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("bench is %.1f MB stripped", float64(info.Size())/1e6)
+	if info.Size() > 20e6 {
+		t.Errorf("bench is %d bytes stripped, more than 20 MB", info.Size())
+	}
+}

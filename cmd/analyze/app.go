@@ -1,0 +1,44 @@
+package main
+
+import (
+	"github.com/urfave/cli/v2"
+
+	"queuebench/internal/command"
+	"queuebench/internal/version"
+)
+
+// runArgument is what every command takes: it stands in their help.
+const runArgument = "RUN is the address that bench printed last: a folder, or s3://bucket/prefix/run-id?endpoint=…&region=…;\nor the path to a digest file. Credentials come from the environment."
+
+func newApp() *cli.App {
+	return &cli.App{
+		Name:    "analyze",
+		Version: version.Text(),
+		Description: "Prints percentiles, accounting and findings of recorded runs, draws them as figures,\n" +
+			"and writes them as one HTML file or a static site.",
+		UsageText: "   analyze summary RUN\n" +
+			"   analyze summary RUN --warmup 3s --percentiles 50,99,99.9\n" +
+			"   analyze report RUN -o report.html",
+		Commands: []*cli.Command{
+			summaryCommand(),
+			plotCommand(),
+			reportCommand(),
+			siteCommand(),
+			serveCommand(),
+			digestCommand(),
+			versionCommand(),
+		},
+	}
+}
+
+func versionCommand() *cli.Command {
+	return &cli.Command{
+		Name:        "version",
+		Usage:       "print the version",
+		Description: "Prints the version of this program, its revision, and the Go that built it.",
+		UsageText:   "   analyze version",
+		Action: func(c *cli.Context) error {
+			return command.Print(c.App.Writer, "%s %s\n", c.App.Name, version.Text())
+		},
+	}
+}

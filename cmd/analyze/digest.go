@@ -1,0 +1,43 @@
+package main
+
+import (
+	"compress/gzip"
+	"errors"
+	"os"
+
+	"github.com/urfave/cli/v2"
+
+	"queuebench/analysis"
+	"queuebench/internal/command"
+	"queuebench/internal/storeflags"
+)
+
+func digestCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "digest",
+		Usage:     "write a run's digest",
+		ArgsUsage: "RUN",
+		Description: "Writes a run's digest and prints its path: a gzipped HdrHistogram interval log of some hundred kilobytes\n" +
+			"whatever the number of messages. Every command here takes it in the place of the run.\n\n" + runArgument,
+		UsageText: "   analyze digest RUN -o run.digest.gz\n" +
+			"   analyze summary run.digest.gz",
+		Flags: append([]cli.Flag{
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "file to write", Value: "run.digest.gz"},
+		}, storeflags.Flags()...),
+		Action: func(c *cli.Context) error {
+			d, err := oneRun(c, analysis.View{})
+			if err != nil {
+				return err
+			}
+			path := c.String("out")
+			err = writeFile(path, func(w *os.File) error {
+				zip := gzip.NewWriter(w)
+				return errors.Join(analysis.WriteDigest(zip, d), zip.Close())
+			})
+			if err != nil {
+				return err
+			}
+			return command.Print(c.App.Writer, "%s\n", path)
+		},
+	}
+}

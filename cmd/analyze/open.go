@@ -1,0 +1,97 @@
+package main
+
+import (
+	"bufio"
+	"compress/gzip"
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/urfave/cli/v2"
+
+	"queuebench/analysis"
+	"queuebench/internal/command"
+	"queuebench/internal/storeflags"
+	"queuebench/rawlog"
+	"queuebench/rawlog/logstore"
+)
+
+// oneRun returns the digest of the run that the command's only argument names.
+func oneRun(c *cli.Context, v analysis.View) (*analysis.Digest, error) {
+	if c.NArg() != 1 {
+		return nil, command.Misusef("%s takes one RUN, not %d: give the address that bench printed last", c.Command.HelpName, c.NArg())
+	}
+	return openRun(c, c.Args().First(), v)
+}
+
+// openRun reads a run's raw log, or a digest file, so that v can be shown of it.
+func openRun(c *cli.Context, address string, v analysis.View) (*analysis.Digest, error) {
+	if info, err := os.Stat(address); err == nil && info.Mode().IsRegular() && isDigest(address) {
+		d, err := readDigestFile(address)
+		if err != nil {
+			return nil, err
+		}
+		return d, v.Check(d)
+	}
+	options, err := storeflags.Options(c)
+	if err != nil {
+		return nil, err
+	}
+	source, err := logstore.Open(c.Context, address, options)
+	if err != nil {
+		return nil, err
+	}
+	return readRun(c.Context, source, v, c.App.ErrWriter)
+}
+
+func readRun(ctx context.Context, source rawlog.Source, v analysis.View, stderr io.Writer) (*analysis.Digest, error) {
+	line := command.NewLine(stderr)
+	defer line.Close()
+	d, err := analysis.Read(ctx, source, analysis.Options{
+		Edges: edges(v),
+		Progress: func(done, total int64) {
+			line.Set("reading %s: %d %% of %.1f MB", source.Address(), 100*done/max(1, total), float64(total)/1e6)
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return d, v.Check(d)
+}
+
+// isDigest tells a digest, compressed or not, by its first bytes.
+func isDigest(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, 2)
+	if _, err := io.ReadFull(f, head); err != nil {
+		return false
+	}
+	return string(head) == "\x1f\x8b" || string(head) == "#["
+}
+
+func readDigestFile(path string) (*analysis.Digest, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	r := bufio.NewReader(f)
+	var plain io.Reader = r
+	if head, err := r.Peek(2); err == nil && string(head) == "\x1f\x8b" {
+		zipped, err := gzip.NewReader(r)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		plain = zipped
+	}
+	d, err := analysis.ReadDigest(plain)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return d, nil
+}

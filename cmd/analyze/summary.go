@@ -1,0 +1,49 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+
+	"github.com/urfave/cli/v2"
+
+	"queuebench/analysis"
+	"queuebench/internal/command"
+	"queuebench/internal/storeflags"
+)
+
+func summaryCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "summary",
+		Usage:     "print percentiles, accounting and findings of a run",
+		ArgsUsage: "RUN",
+		Description: "Prints, for each step of a run, the latency percentiles after the warm-up, the accounting\n" +
+			"of every message, and what the numbers mean; with --json the same as one JSON object.\n\n" + runArgument + "\n\n" +
+			"Exit status 3 if messages were lost or delivered twice where the queue promises otherwise.",
+		UsageText: "   analyze summary RUN\n" +
+			"   analyze summary RUN --warmup 0s --percentiles 50,99,99.9\n" +
+			"   analyze summary --json RUN",
+		Flags: append(append(viewFlags(), &cli.BoolFlag{Name: "json", Usage: "print JSON, schema " + analysis.SummarySchema}), storeflags.Flags()...),
+		Action: func(c *cli.Context) error {
+			v, err := viewOf(c)
+			if err != nil {
+				return err
+			}
+			d, err := oneRun(c, v)
+			if err != nil {
+				return err
+			}
+			s := analysis.Summarize(d, v)
+			if c.Bool("json") {
+				enc := json.NewEncoder(c.App.Writer)
+				enc.SetIndent("", "  ")
+				err = enc.Encode(s)
+			} else {
+				err = analysis.WriteText(c.App.Writer, s)
+			}
+			if broken := s.Broken(); err == nil && len(broken) > 0 {
+				return command.Broken(errors.New(broken[0].Text))
+			}
+			return err
+		},
+	}
+}

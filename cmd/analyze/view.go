@@ -1,0 +1,52 @@
+package main
+
+import (
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"queuebench/analysis"
+	"queuebench/internal/command"
+)
+
+// viewFlags are the flags of analysis.View, under the names that the page's
+// address has too.
+func viewFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "warmup", Usage: "cut this much from the start of each step, by intended time, such as 3s or 0s (default: 30s for steps of two minutes and more, a tenth of the step below that)"},
+		&cli.StringFlag{Name: "percentiles", Usage: "percentiles in percent, with commas between", Value: "50,75,85,95,99,99.9"},
+		&cli.StringFlag{Name: "latency", Usage: "latency in the figures: end_to_end, end_to_end_from_send, publish, send_lag, broker_to_consumer", Value: analysis.EndToEnd.String()},
+		&cli.StringFlag{Name: "scale", Usage: "latency axis of the figures: linear or log", Value: "linear"},
+	}
+}
+
+// viewOf reads the flags of viewFlags.
+func viewOf(c *cli.Context) (analysis.View, error) {
+	var v analysis.View
+	var err error
+	if v.Warmup, err = analysis.ParseWarmup(c.String("warmup")); err != nil {
+		return v, command.Misusef("--warmup: %w", err)
+	}
+	if v.Percentiles, err = analysis.ParsePercentiles(c.String("percentiles")); err != nil {
+		return v, command.Misusef("--percentiles: %w", err)
+	}
+	if v.Kind, err = analysis.ParseKind(c.String("latency")); err != nil {
+		return v, command.Misusef("--latency: %w", err)
+	}
+	switch s := c.String("scale"); s {
+	case "linear":
+	case "log":
+		v.LogScale = true
+	default:
+		return v, command.Misusef("--scale %q: say linear or log", s)
+	}
+	return v, nil
+}
+
+// edges are the cuts that a digest must have for the view to be exact.
+func edges(v analysis.View) []time.Duration {
+	if v.Warmup == nil || *v.Warmup == 0 {
+		return nil
+	}
+	return []time.Duration{*v.Warmup}
+}

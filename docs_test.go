@@ -1,0 +1,124 @@
+package queuebench_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"queuebench/internal/versitygw"
+)
+
+// documentedEndpoint stands in the documents for the reader's own S3 server.
+const documentedEndpoint = "http://127.0.0.1:9000"
+
+// shell runs what the documents show: a folder, the programs in the PATH, and
+// an S3 server behind documentedEndpoint with a bucket named "bucket".
+type shell struct {
+	dir      string
+	env      []string
+	endpoint string
+}
+
+func newShell(t *testing.T) *shell {
+	t.Helper()
+	bin := t.TempDir()
+	for _, name := range []string{"bench", "analyze"} {
+		if out, err := exec.Command("go", "build", "-o", filepath.Join(bin, name), "./cmd/"+name).CombinedOutput(); err != nil {
+			t.Fatalf("go build ./cmd/%s: %v\n%s", name, err, out)
+		}
+	}
+	gw := versitygw.Start(t)
+	gw.CreateBucket(t, "bucket")
+	return &shell{
+		dir:      t.TempDir(),
+		endpoint: gw.Endpoint,
+		env:      append(append(os.Environ(), gw.Environ()...), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH")),
+	}
+}
+
+// run runs lines as they are written, but for the endpoint, and for `analyze
+// serve`, which would serve until interrupted.
+func (s *shell) run(t *testing.T, lines string) string {
+	t.Helper()
+	lines = strings.ReplaceAll(lines, documentedEndpoint, s.endpoint)
+	lines = regexp.MustCompile(`(?m)^(\s*analyze serve .*)$`).ReplaceAllString(lines, "$1 --for 500ms")
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", lines)
+	cmd.Dir, cmd.Env = s.dir, s.env
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%s\n%v\nstdout:\n%s\nstderr:\n%s", lines, err, out.String(), errs.String())
+	}
+	return out.String()
+}
+
+// block is a fenced block of a document, with the comment that stands before it.
+var block = regexp.MustCompile("(?ms)^(?:<!-- (not run: [^\n]*) -->\n)?```(sh|console|bash)\n(.*?)^```")
+
+func TestDocumentsRunAsWritten(t *testing.T) {
+	s := newShell(t)
+	documents, err := filepath.Glob("docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ran := 0
+	for _, path := range append([]string{"README.md"}, documents...) {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run(path, func(t *testing.T) {
+			s.dir = t.TempDir()
+			for _, m := range block.FindAllStringSubmatch(string(text), -1) {
+				if m[1] != "" {
+					t.Logf("%s: %s", m[1], strings.TrimSpace(m[3]))
+					continue
+				}
+				s.run(t, m[3])
+				ran++
+			}
+		})
+	}
+	if ran < 3 {
+		t.Errorf("only %d blocks ran: the README has more", ran)
+	}
+}
+
+func TestExamplesOfEveryHelpRunAsWritten(t *testing.T) {
+	s := newShell(t)
+	address := strings.Fields(s.run(t, "bench run --queue delta --rate 1000 --duration 3s --quiet | tail -n 1"))[0]
+	for _, program := range []string{"bench", "analyze"} {
+		help := s.run(t, program+" --help")
+		names := regexp.MustCompile(`(?m)^   (\w+)  `).FindAllStringSubmatch(section(help, "COMMANDS"), -1)
+		if len(names) < 4 {
+			t.Fatalf("%s --help lists %d commands:\n%s", program, len(names), help)
+		}
+		for _, name := range names {
+			t.Run(program+" "+name[1], func(t *testing.T) {
+				help := s.run(t, program+" "+name[1]+" --help")
+				examples := section(help, "EXAMPLES")
+				if !strings.Contains(examples, program+" "+name[1]) {
+					t.Fatalf("no example of its own in\n%s", help)
+				}
+				s.run(t, strings.ReplaceAll(examples, "RUN", address))
+			})
+		}
+	}
+}
+
+// section returns what stands below a title of a help text.
+func section(help, title string) string {
+	_, after, _ := strings.Cut(help, "\n"+title+"\n")
+	if end := regexp.MustCompile(`(?m)^[A-Z]+$`).FindStringIndex(after); end != nil {
+		after = after[:end[0]]
+	}
+	return after
+}

@@ -1,0 +1,181 @@
+//go:build interop
+
+// Package deltatable tests the Delta table against engines of others: what we
+// write, they read; what they write, we consume exactly once.
+package deltatable
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"queuebench/objectstore"
+	"queuebench/queue"
+	"queuebench/queue/deltalake"
+)
+
+// python runs a script of this folder in the environment that
+// scripts/test-interop.sh made.
+func python(ctx context.Context, script string, args ...string) ([]byte, error) {
+	program := os.Getenv("PYTHON")
+	if program == "" {
+		return nil, errors.New("PYTHON names no interpreter: run `make test-interop`")
+	}
+	cmd := exec.CommandContext(ctx, program, append([]string{script}, args...)...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w\n%s", script, err, stderr.String())
+	}
+	return out, nil
+}
+
+func openTable(t *testing.T, root, name string, schema deltalake.Schema) queue.Queue {
+	t.Helper()
+	store, err := objectstore.OpenFolder(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := deltalake.New(deltalake.Config{Store: store, Name: name, CommitInterval: 20 * time.Millisecond, Schema: schema})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { q.Close() })
+	return q
+}
+
+func digest(payloads [][]byte) string {
+	slices.SortFunc(payloads, bytes.Compare)
+	h := sha256.New()
+	for _, p := range payloads {
+		var size [8]byte
+		binary.BigEndian.PutUint64(size[:], uint64(len(p)))
+		h.Write(size[:])
+		h.Write(p)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+func TestOthersReadWhatWeWrite(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		schema deltalake.Schema
+	}{{"data", deltalake.DataOnly}, {"pathway", deltalake.Pathway}} {
+		t.Run(c.name, func(t *testing.T) {
+			root := t.TempDir()
+			q := openTable(t, root, c.name, c.schema)
+			if err := q.Create(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			producer, err := q.Producer(t.Context(), queue.ProducerConfig{Acked: func([]queue.Ack) {}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			random := rand.New(rand.NewPCG(1, 2))
+			var payloads [][]byte
+			for range 20 {
+				var batch []queue.Message
+				for range 50 {
+					p := make([]byte, random.IntN(300))
+					for i := range p {
+						p[i] = byte(random.Uint32())
+					}
+					payloads = append(payloads, p)
+					batch = append(batch, queue.Message{Payload: p, Partition: queue.AnyPartition})
+				}
+				if _, err := producer.Send(t.Context(), batch); err != nil {
+					t.Fatal(err)
+				}
+				if err := producer.Flush(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := producer.Close(); err != nil {
+				t.Fatal(err)
+			}
+			log, err := filepath.Glob(filepath.Join(root, c.name, "_delta_log", "*.json"))
+			if err != nil || len(log) < 20 {
+				t.Fatalf("%d versions in the log, %v", len(log), err)
+			}
+
+			want := digest(payloads)
+			out, err := python(t.Context(), "read.py", filepath.Join(root, c.name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			engines := 0
+			for line := range bytes.Lines(out) {
+				var got struct {
+					Engine, Digest string
+					Rows           int
+					Version        *int
+				}
+				if err := json.Unmarshal(line, &got); err != nil {
+					t.Fatal(err)
+				}
+				engines++
+				if got.Rows != len(payloads) || got.Digest != want {
+					t.Errorf("%s sees %d rows with digest %s, want %d with %s", got.Engine, got.Rows, got.Digest, len(payloads), want)
+				}
+				if got.Version != nil && *got.Version != len(log)-1 {
+					t.Errorf("%s sees version %d, want %d", got.Engine, *got.Version, len(log)-1)
+				}
+			}
+			if engines != 2 {
+				t.Errorf("%d engines answered, want 2", engines)
+			}
+		})
+	}
+}
+
+func TestWeConsumeOnceWhatOthersWriteWhileWeTail(t *testing.T) {
+	const commits, rows = 15, 40
+	root := t.TempDir()
+	q := openTable(t, root, "theirs", deltalake.DataOnly)
+	consumer, err := q.Consumer(t.Context(), queue.ConsumerConfig{Group: "g"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer consumer.Close()
+	written := make(chan error, 1)
+	go func() {
+		_, err := python(t.Context(), "write.py", filepath.Join(root, "theirs"), fmt.Sprint(commits), fmt.Sprint(rows))
+		written <- err
+	}()
+
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	seen := map[string]int{}
+	for len(seen) < commits*rows {
+		batch, err := consumer.Receive(ctx)
+		if err != nil {
+			t.Fatalf("after %d messages: %v", len(seen), err)
+		}
+		for _, d := range batch {
+			seen[string(d.Payload)]++
+		}
+	}
+	if err := <-written; err != nil {
+		t.Fatal(err)
+	}
+	for commit := range commits {
+		for row := range rows {
+			if key := fmt.Sprintf("%d/%d", commit, row); seen[key] != 1 {
+				t.Errorf("message %s was delivered %d times", key, seen[key])
+			}
+		}
+	}
+}

@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -21,7 +24,7 @@ func testApp(action cli.ActionFunc) *cli.App {
 			Flags: []cli.Flag{
 				&cli.StringFlag{Name: "name", Aliases: []string{"n"}},
 				&cli.BoolFlag{Name: "fast"},
-				&cli.StringSliceFlag{Name: "slo"},
+				&cli.GenericFlag{Name: "slo", Value: &Strings{}},
 				&cli.DurationFlag{Name: "warmup"},
 			},
 			Action: action,
@@ -57,7 +60,7 @@ func TestFlagsStandBeforeAndAfterArguments(t *testing.T) {
 func TestValuesAreNotSplitAtCommasAndWordsAfterDashesStayWords(t *testing.T) {
 	var slo, args []string
 	status, _, errs := run(t, func(c *cli.Context) error {
-		slo, args = c.StringSlice("slo"), c.Args().Slice()
+		slo, args = *c.Generic("slo").(*Strings), c.Args().Slice()
 		return nil
 	}, "do", "a", "--slo", "p99<1,5ms", "--slo", "lost==0", "--", "--fast")
 	if status != 0 || !slices.Equal(slo, []string{"p99<1,5ms", "lost==0"}) || !slices.Equal(args, []string{"a", "--fast"}) {
@@ -117,11 +120,61 @@ func TestCompletion(t *testing.T) {
 }
 
 func TestCompletionListsCommandsAndFlags(t *testing.T) {
-	// urfave/cli's own completion reads os.Args, so only the reordering is
-	// ours to hold: the word that asks for completion must stay the last.
-	got := reorder([]string{"prog", "do", "--fa", "--generate-bash-completion"}, nil, testApp(nil).Commands)
-	if want := []string{"prog", "do", "--fa", "--generate-bash-completion"}; !slices.Equal(got, want) {
-		t.Errorf("got %q", got)
+	for line, want := range map[string]string{
+		"--complete":             "do\ncompletion\n",
+		"d --complete":           "do\ncompletion\n",
+		"do --fa --complete":     "--name\n--fast\n--slo\n--warmup\n",
+		"do x --complete":        "",
+		"nothing --f --complete": "",
+	} {
+		if status, out, _ := run(t, nil, strings.Fields(line)...); status != 0 || out != want {
+			t.Errorf("%q: status %d, %q, want %q", line, status, out, want)
+		}
+	}
+}
+
+func TestBashCompletes(t *testing.T) {
+	dir := t.TempDir()
+	_, script, _ := run(t, nil, "completion", "bash")
+	program := "#!/bin/sh\n[ \"$1 $2 $3\" = 'do --fa --complete' ] && echo --fast --name\n"
+	if err := os.WriteFile(filepath.Join(dir, "prog"), []byte(program), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	shell := exec.Command("bash", "-c", script+"COMP_WORDS=(prog do --fa) COMP_CWORD=2; _prog_complete; echo \"${COMPREPLY[@]}\"")
+	shell.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"))
+	out, err := shell.CombinedOutput()
+	if err != nil || string(out) != "--fast\n" {
+		t.Errorf("bash completes to %q, %v", out, err)
+	}
+}
+
+func TestNearMissesAreNamed(t *testing.T) {
+	for line, want := range map[string]string{
+		"dou":              "did you mean do?",
+		"do --nmae a":      "did you mean name?",
+		"do --warmup x":    "--help",
+		"do --n a --name":  "flag needs an argument",
+		"do -n a --name b": "are the same flag",
+	} {
+		if status, _, errs := run(t, nil, strings.Fields(line)...); status != StatusMisused || !strings.Contains(errs, want) {
+			t.Errorf("%q: status %d, stderr %q, want %q in it", line, status, errs, want)
+		}
+	}
+}
+
+func TestRequiredAndEnvironment(t *testing.T) {
+	app := func() *cli.App {
+		a := testApp(func(c *cli.Context) error { return Print(c.App.Writer, "%s %v", c.String("key"), c.IsSet("key")) })
+		a.Commands[0].Flags = append(a.Commands[0].Flags, &cli.StringFlag{Name: "key", Required: true, EnvVars: []string{"PROG_KEY"}})
+		return a
+	}
+	var errs, out bytes.Buffer
+	if status := Main(t.Context(), app(), []string{"prog", "do"}, &out, &errs); status != StatusMisused || !strings.Contains(errs.String(), "--key is needed") {
+		t.Errorf("status %d, stderr %q", status, errs.String())
+	}
+	t.Setenv("PROG_KEY", "from outside")
+	if status := Main(t.Context(), app(), []string{"prog", "do"}, &out, &errs); status != 0 || out.String() != "from outside true" {
+		t.Errorf("status %d, stdout %q", status, out.String())
 	}
 }
 

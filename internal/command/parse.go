@@ -1,0 +1,145 @@
+package command
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// parse reads the flags of a command, which may stand before, between and after
+// its arguments. What follows "--" is an argument. The error is flag.ErrHelp
+// when help is asked for.
+func parse(command *cli.Command, args []string) (*flag.FlagSet, error) {
+	set := flag.NewFlagSet(command.Name, flag.ContinueOnError)
+	set.SetOutput(io.Discard)
+	set.Usage = func() {}
+	for _, f := range command.Flags {
+		if err := f.Apply(set); err != nil {
+			return nil, fmt.Errorf("flag --%s: %w", f.Names()[0], err) // from its environment variable
+		}
+	}
+	var words []string
+	for rest := args; ; {
+		if err := set.Parse(rest); err != nil {
+			return nil, explain(err, command)
+		}
+		ended := len(rest) - set.NArg()
+		if set.NArg() == 0 || ended > 0 && rest[ended-1] == "--" {
+			words = append(words, set.Args()...)
+			break
+		}
+		words = append(words, set.Arg(0))
+		rest = set.Args()[1:]
+	}
+	if err := set.Parse(append([]string{"--"}, words...)); err != nil {
+		return nil, err
+	}
+	if err := joinAliases(command.Flags, set); err != nil {
+		return nil, err
+	}
+	return set, missing(command.Flags, set)
+}
+
+// joinAliases gives all names of a flag the value that one of them was given.
+func joinAliases(flags []cli.Flag, set *flag.FlagSet) error {
+	given := map[string]bool{}
+	set.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	for _, f := range flags {
+		at := slices.IndexFunc(f.Names(), func(name string) bool { return given[name] })
+		if at < 0 {
+			continue
+		}
+		value := set.Lookup(f.Names()[at]).Value
+		for _, name := range f.Names() {
+			if given[name] && name != f.Names()[at] {
+				return fmt.Errorf("--%s and --%s are the same flag: give one of them", f.Names()[at], name)
+			}
+			if !given[name] {
+				if err := set.Set(name, value.String()); err != nil {
+					return fmt.Errorf("--%s: %w", name, err)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// missing names a required flag that neither the arguments nor its environment
+// variable gave.
+func missing(flags []cli.Flag, set *flag.FlagSet) error {
+	given := map[string]bool{}
+	set.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	for _, f := range flags {
+		if r, ok := f.(cli.RequiredFlag); ok && r.IsRequired() && !f.IsSet() && !given[f.Names()[0]] {
+			return fmt.Errorf("--%s is needed", f.Names()[0])
+		}
+	}
+	return nil
+}
+
+// explain turns an error of package flag into the words of the command line.
+func explain(err error, command *cli.Command) error {
+	if errors.Is(err, flag.ErrHelp) {
+		return err
+	}
+	if name, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); ok {
+		var names []string
+		for _, f := range command.Flags {
+			names = append(names, f.Names()...)
+		}
+		return fmt.Errorf("there is no flag --%s%s", strings.TrimLeft(name, "-"), didYouMean(name, names))
+	}
+	return err
+}
+
+// didYouMean names the nearest of names when it is near.
+func didYouMean(word string, names []string) string {
+	best, distance := "", 3
+	for _, name := range names {
+		if d := editDistance(word, name); d < distance && d < len(name) {
+			best, distance = name, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (did you mean %s?)", best)
+}
+
+// editDistance is Levenshtein's distance, in bytes.
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
+		}
+	}
+	return row[len(b)]
+}
+
+// Strings is the value of a flag that can be given several times and whose
+// values are taken whole, commas and all: the Value of a cli.GenericFlag.
+type Strings []string
+
+// Set appends a value.
+func (s *Strings) Set(value string) error {
+	*s = append(*s, value)
+	return nil
+}
+
+// String joins the values for messages.
+func (s *Strings) String() string { return strings.Join(*s, " ") }

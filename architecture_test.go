@@ -21,6 +21,7 @@ import (
 var mayEnter = map[string]string{
 	"clock":                "",
 	"queue":                "",
+	"queue/queuetest":      "queue",
 	"objectstore":          "",
 	"stats":                "",
 	"stats/hdrlog":         "stats",
@@ -28,23 +29,29 @@ var mayEnter = map[string]string{
 	"rawlog/logwriter":     "rawlog clock objectstore",
 	"rawlog/logstore":      "rawlog objectstore",
 	"objectstore/embedded": "objectstore",
-	"queue/memory":         "queue",
+	"queue/memory":         "queue clock",
 	"queue/deltalake":      "queue clock objectstore",
-	"queue/queuetest":      "queue",
 	"analysis":             "rawlog stats stats/hdrlog queue clock",
-	"figure":               "analysis stats",
-	"report":               "analysis figure",
-	"site":                 "analysis report",
-	"runner":               "queue rawlog rawlog/logwriter stats clock objectstore runner/envelope runner/hostinfo",
+	"figure":               "analysis",
+	"report":               "analysis figure rawlog",
+	"report/reporttest":    "analysis rawlog stats queue clock",
+	"site":                 "analysis figure report",
+	"site/buildpage":       "",
 	"runner/envelope":      "",
+	"runner/schedule":      "",
+	"runner/seqset":        "",
+	"runner/pace":          "clock",
+	"runner/ledger":        "queue rawlog runner/seqset",
 	"runner/hostinfo":      "rawlog",
-	"internal/command":     "",
-	"internal/version":     "",
-	"internal/storeflags":  "internal/command objectstore",
-	"internal/versitygw":   "",
-	"cmd/analyze":          "analysis figure site rawlog rawlog/logstore objectstore internal/command internal/storeflags internal/version",
-	"cmd/bench": "queue queue/memory queue/deltalake objectstore objectstore/embedded rawlog rawlog/logwriter runner stats clock " +
-		"internal/command internal/storeflags internal/version",
+	"runner": "queue rawlog rawlog/logwriter stats clock objectstore " +
+		"runner/envelope runner/schedule runner/seqset runner/pace runner/ledger runner/hostinfo",
+	"internal/command":    "",
+	"internal/version":    "",
+	"internal/storeflags": "internal/command objectstore",
+	"internal/versitygw":  "",
+	"cmd/analyze":         "analysis figure site rawlog rawlog/logstore internal/command internal/storeflags internal/version",
+	"cmd/bench": "queue queue/memory queue/deltalake objectstore objectstore/embedded rawlog rawlog/logwriter runner runner/schedule " +
+		"runner/hostinfo stats clock internal/command internal/storeflags internal/version",
 	"interop/duckdb": "",
 }
 
@@ -86,7 +93,7 @@ func TestRoomsEnterOnlyWhatTheyMay(t *testing.T) {
 		}
 		allowed, known := mayEnter[room]
 		if !known {
-			t.Errorf("room %s is not in the table of this test nor, I fear, in ARCHITECTURE.md", room)
+			t.Errorf("room %s is not in the table of this test; add it there and to ARCHITECTURE.md", room)
 			continue
 		}
 		for _, imported := range p.Imports {

@@ -83,6 +83,18 @@ func BenchmarkDigest(b *testing.B) {
 		b.ReportMetric(float64(len(text)), "bytes")
 		b.ReportMetric(float64(z.Len()), "gzipped")
 	})
+	for _, n := range []int{100, 50, 20} {
+		coarse := write(b, d.Coarsen(n))
+		var z bytes.Buffer
+		w := gzip.NewWriter(&z)
+		if _, err := w.Write(coarse); err != nil {
+			b.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			b.Fatal(err)
+		}
+		b.Logf("%d intervals: %d bytes, %d gzipped", n, len(coarse), z.Len())
+	}
 	b.Run("Read", func(b *testing.B) {
 		for b.Loop() {
 			if _, err := ReadDigest(bytes.NewReader(text)); err != nil {

@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -31,8 +32,10 @@ func DefaultInterval(step time.Duration) time.Duration {
 // newIntervals is the grid of a step, cut further at edges inside of it.
 func newIntervals(step, interval time.Duration, edges []time.Duration) []Interval {
 	var at []time.Duration
-	for t := time.Duration(0); t < step; t += interval {
-		at = append(at, t)
+	if step > 0 {
+		for i := range (step-1)/interval + 1 {
+			at = append(at, i*interval)
+		}
 	}
 	for _, e := range edges {
 		if e > 0 && e < step {
@@ -101,7 +104,7 @@ func (r *recorder) find(intended int64) *liveInterval {
 	}
 	if len(r.live) == maxLive {
 		oldest := slices.IndexFunc(r.live, func(l *liveInterval) bool {
-			return l.used == slices.MinFunc(r.live, func(a, b *liveInterval) int { return int(a.used - b.used) }).used
+			return l.used == slices.MinFunc(r.live, func(a, b *liveInterval) int { return cmp.Compare(a.used, b.used) }).used
 		})
 		r.rest(r.live[oldest])
 		r.free = append(r.free, r.live[oldest])

@@ -422,7 +422,7 @@ func (j *joiner) countDelivery(state uint8, received int64) {
 
 func (j *joiner) perSecond(received, n int64) {
 	second := (received - j.start) / int64(time.Second)
-	if received < j.start || second >= maxSeconds {
+	if received < j.start || second < 0 || second >= maxSeconds {
 		return // a skewed clock, which has its own finding
 	}
 	for int64(len(j.step.ReceivedPerSecond)) <= second {

@@ -126,12 +126,14 @@ func (r *reading) step(m *rawlog.Manifest, s *stepParts, opt Options) (*StepDige
 	out.Intervals = newIntervals(out.Duration, out.Interval, append(slices.Clone(opt.Edges), DefaultWarmup(out.Duration)))
 
 	j := newJoiner(out, groups)
+	j.sending.free, j.receiving.free = r.sending, r.receiving
 	j.maxSeq = s.rows(rawlog.Sent.Name)
 	j.watermarks(s, planned)
 	out.Complete = planned != nil && planned.Complete && j.sentWhole && j.receivedWhole
 	if err := j.run(sent, received); err != nil {
 		return fail(err)
 	}
+	r.sending, r.receiving = j.sending.free, j.receiving.free
 	if err := r.side(out, s); err != nil {
 		return fail(err)
 	}

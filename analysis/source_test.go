@@ -2,11 +2,13 @@ package analysis
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"maps"
 	"os"
 	"slices"
+	"testing"
 
 	"queuebench/rawlog"
 )
@@ -40,4 +42,13 @@ func loadSource(dir string) (memorySource, error) {
 		return err
 	})
 	return out, err
+}
+
+func (s memorySource) put(t testing.TB, m *rawlog.Manifest) {
+	t.Helper()
+	body, err := json.MarshalIndent(m, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s[rawlog.ManifestName] = body
 }

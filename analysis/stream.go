@@ -29,6 +29,8 @@ type reading struct {
 	run         string
 	done, total int64 // rows
 	progress    func(done, total int64)
+	// Counters of the step before, for the next one: 17 MB each.
+	sending, receiving []*liveInterval
 }
 
 // load makes sure that there is a row at pos. It returns false at the end.

@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -126,7 +127,7 @@ func newCut(d *Digest, s *StepDigest, v View) *cut {
 // on, and that edge.
 func afterWarmup(s *StepDigest, warmup time.Duration) ([]Interval, time.Duration) {
 	i, _ := slices.BinarySearchFunc(s.Intervals, warmup, func(iv Interval, w time.Duration) int {
-		return int(iv.Start - w)
+		return cmp.Compare(iv.Start, w)
 	})
 	if i == len(s.Intervals) {
 		return nil, warmup

@@ -1,0 +1,46 @@
+package analysis
+
+import (
+	"bytes"
+	"testing"
+	"time"
+)
+
+// A coarser digest has the same sums, the same summary, and still the edges at
+// which it will be cut.
+func TestCoarsen(t *testing.T) {
+	s := synthStep(t, 0, 500, 30*sec, 100*ms, schedule(15_000, 500, steady(20*ms)))
+	// An edge apart from the grid.
+	iv := s.Intervals[50]
+	rest := Interval{Start: iv.Start + 50*ms, End: iv.End}
+	s.Intervals[50].End = rest.Start
+	s.Intervals = append(s.Intervals[:51], append([]Interval{rest}, s.Intervals[51:]...)...)
+	d := synthDigest(s)
+	c := d.Coarsen(40)
+	if got := c.Steps[0]; got.Interval != sec || len(got.Intervals) > 42 {
+		t.Errorf("%d intervals of %s", len(got.Intervals), got.Interval)
+	}
+	edges := map[time.Duration]bool{}
+	for i, iv := range c.Steps[0].Intervals {
+		edges[iv.Start] = true
+		if i > 0 && iv.Start != c.Steps[0].Intervals[i-1].End {
+			t.Errorf("a gap before %s", iv.Start)
+		}
+	}
+	if !edges[3*sec] || !edges[5050*ms] {
+		t.Errorf("edges: %v", edges)
+	}
+	for _, v := range []View{{}, all(), view(5050 * ms)} {
+		a, b := Summarize(d, v), Summarize(c, v)
+		b.Steps[0].IntervalNs = a.Steps[0].IntervalNs
+		if !bytes.Equal(indented(t, a), indented(t, b)) {
+			t.Errorf("the summaries differ:\n%s\n%s", indented(t, a), indented(t, b))
+		}
+	}
+	if len(d.Steps[0].Intervals) != 301 {
+		t.Error("the digest itself was changed")
+	}
+	if same := d.Coarsen(400); len(same.Steps[0].Intervals) != 301 {
+		t.Error("a digest that is coarse enough was changed")
+	}
+}

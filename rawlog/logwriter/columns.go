@@ -12,72 +12,69 @@ type column[T any] struct {
 	fill func(dst []parquet.Value, rows []T, index int)
 }
 
+// A required value needs no level, and Level costs more than all the rest.
 func int64s[T any](name string, get func(*T) int64) column[T] {
-	return column[T]{name, func(dst []parquet.Value, rows []T, index int) {
+	return column[T]{name, func(dst []parquet.Value, rows []T, _ int) {
 		for i := range rows {
-			dst[i] = parquet.Int64Value(get(&rows[i])).Level(0, 0, index)
+			dst[i] = parquet.Int64Value(get(&rows[i]))
 		}
 	}}
 }
 
 func int32s[T any](name string, get func(*T) int32) column[T] {
-	return column[T]{name, func(dst []parquet.Value, rows []T, index int) {
+	return column[T]{name, func(dst []parquet.Value, rows []T, _ int) {
 		for i := range rows {
-			dst[i] = parquet.Int32Value(get(&rows[i])).Level(0, 0, index)
+			dst[i] = parquet.Int32Value(get(&rows[i]))
+		}
+	}}
+}
+
+// optionals is for a column that may be null. Neighbours are often equal (one
+// commit acknowledges many messages), and then share a value.
+func optionals[T any, V comparable](name string, null V, get func(*T) V, value func(V) parquet.Value) column[T] {
+	return column[T]{name, func(dst []parquet.Value, rows []T, index int) {
+		of := func(v V) parquet.Value {
+			if v == null {
+				return parquet.NullValue().Level(0, 0, index)
+			}
+			return value(v).Level(0, 1, index)
+		}
+		last := null
+		same := of(last)
+		for i := range rows {
+			if v := get(&rows[i]); v != last {
+				last, same = v, of(v)
+			}
+			dst[i] = same
 		}
 	}}
 }
 
 func optionalInt64s[T any](name string, null int64, get func(*T) int64) column[T] {
-	return column[T]{name, func(dst []parquet.Value, rows []T, index int) {
-		for i := range rows {
-			if v := get(&rows[i]); v != null {
-				dst[i] = parquet.Int64Value(v).Level(0, 1, index)
-			} else {
-				dst[i] = parquet.NullValue().Level(0, 0, index)
-			}
-		}
-	}}
+	return optionals(name, null, get, parquet.Int64Value)
 }
 
 func optionalInt32s[T any](name string, null int32, get func(*T) int32) column[T] {
-	return column[T]{name, func(dst []parquet.Value, rows []T, index int) {
-		for i := range rows {
-			if v := get(&rows[i]); v != null {
-				dst[i] = parquet.Int32Value(v).Level(0, 1, index)
-			} else {
-				dst[i] = parquet.NullValue().Level(0, 0, index)
-			}
-		}
-	}}
-}
-
-// Neighbours mostly have the same string, so its value is kept.
-func texts[T any](name string, get func(*T) string) column[T] {
-	return column[T]{name, func(dst []parquet.Value, rows []T, index int) {
-		last := ""
-		value := parquet.ByteArrayValue([]byte{}).Level(0, 0, index)
-		for i := range rows {
-			if s := get(&rows[i]); s != last {
-				last, value = s, parquet.ByteArrayValue([]byte(s)).Level(0, 0, index)
-			}
-			dst[i] = value
-		}
-	}}
+	return optionals(name, null, get, parquet.Int32Value)
 }
 
 func optionalTexts[T any](name string, get func(*T) string) column[T] {
-	return column[T]{name, func(dst []parquet.Value, rows []T, index int) {
+	return optionals(name, "", get, textValue)
+}
+
+func textValue(s string) parquet.Value { return parquet.ByteArrayValue([]byte(s)) }
+
+// texts is for a string that may not be null, of which neighbours are mostly
+// equal.
+func texts[T any](name string, get func(*T) string) column[T] {
+	return column[T]{name, func(dst []parquet.Value, rows []T, _ int) {
 		last := ""
-		value := parquet.NullValue().Level(0, 0, index)
+		same := textValue(last)
 		for i := range rows {
 			if s := get(&rows[i]); s != last {
-				last, value = s, parquet.NullValue().Level(0, 0, index)
-				if s != "" {
-					value = parquet.ByteArrayValue([]byte(s)).Level(0, 1, index)
-				}
+				last, same = s, textValue(s)
 			}
-			dst[i] = value
+			dst[i] = same
 		}
 	}}
 }

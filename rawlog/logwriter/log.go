@@ -147,20 +147,20 @@ func open[T any](l *Log, layout layout[T], step, repeat int, actor string) *Writ
 
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	_, twice := l.streams[e.key]
-	switch {
-	case l.closed:
-		l.failLocked(fmt.Errorf("raw log: a writer of %s was opened after the log was closed", e.key.partName(0)))
-		e.failed = true
-	case twice:
-		l.failLocked(fmt.Errorf("raw log: the writer of %s was opened twice", e.key.partName(0)))
-		e.failed = true
-	case !actorName.MatchString(actor):
-		l.failLocked(fmt.Errorf("raw log: %q is no name for an actor: use letters, digits, dot, dash and underscore", actor))
-		e.failed = true
-	default:
-		l.streams[e.key] = s
+	var mistake error
+	if _, twice := l.streams[e.key]; twice {
+		mistake = fmt.Errorf("raw log: the writer of %s was opened twice", e.key.partName(0))
+	} else if l.closed {
+		mistake = fmt.Errorf("raw log: a writer of %s was opened after the log was closed", e.key.partName(0))
+	} else if !actorName.MatchString(actor) {
+		mistake = fmt.Errorf("raw log: %q is no name for an actor: use letters, digits, dot, dash and underscore", actor)
 	}
+	if mistake != nil {
+		l.failLocked(mistake)
+		w.dead = true
+		return w
+	}
+	l.streams[e.key] = s
 	// Parts of several writers are not closed at the same moment: each begins
 	// at another point of the period.
 	_, l.phase = math.Modf(l.phase + 0.6180339887)

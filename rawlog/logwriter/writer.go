@@ -36,6 +36,7 @@ type Writer[T any] struct {
 
 	chunkRows int
 	counts    *counts
+	dead      bool // opened by mistake: no encoder reads, rows are discarded
 }
 
 // chunk is rows on their way to the encoder, which hands it back.
@@ -69,6 +70,15 @@ func (w *Writer[T]) Append(row T) {
 }
 
 func (w *Writer[T]) nextChunk() {
+	if w.dead {
+		w.counts.discarded.Add(int64(w.pos))
+		w.chunk = &chunk[T]{rows: w.rows}
+		if w.rows == nil {
+			w.rows = make([]T, w.chunkRows)
+		}
+		w.pos = 0
+		return
+	}
 	w.chunk = w.takeChunk()
 	w.rows, w.pos = w.chunk.rows, 0
 	w.filling <- w.chunk // never waits: it has room for every chunk
@@ -97,4 +107,11 @@ func (w *Writer[T]) SetWatermark(ns int64) { w.watermark.Store(ns) }
 
 // Close says that no row follows. It returns at once; the rest is encoded and
 // its part, marked Last, closed and uploaded behind it. It can be called twice.
-func (w *Writer[T]) Close() { w.closing.Do(func() { close(w.closed) }) }
+func (w *Writer[T]) Close() {
+	w.closing.Do(func() {
+		if w.dead {
+			w.counts.discarded.Add(int64(w.pos))
+		}
+		close(w.closed)
+	})
+}

@@ -14,14 +14,14 @@ const testT, testPoll = 100 * time.Millisecond, 5 * time.Millisecond
 // times, and returns how late each was found and how many misses it took in
 // all. A request takes no time.
 func follow(p *pace, appear []time.Duration) (late []time.Duration, misses int) {
-	now := time.Duration(0)
+	now := time.Duration(1)
 	for _, at := range appear {
 		for now < at {
 			misses++
-			now += p.miss()
+			now += p.miss(int64(now))
 		}
 		late = append(late, now-at)
-		now += p.hit()
+		now += p.hit(int64(now))
 	}
 	return late, misses
 }
@@ -56,12 +56,49 @@ func TestPaceOfAnUnsteadyWriter(t *testing.T) {
 	}
 }
 
+// One version that is found late, or comes late, costs nothing afterwards.
+func TestPaceAfterOneLateVersion(t *testing.T) {
+	p := newPace(testT, testPoll)
+	var appear []time.Duration
+	for i := range 100 {
+		at := time.Duration(i+1) * testT
+		if i%10 == 5 {
+			at += 40 * time.Millisecond
+		}
+		appear = append(appear, at)
+	}
+	late, misses := follow(&p, appear)
+	if m := slices.Max(late); m > 2*testPoll {
+		t.Errorf("a version was found %v late", m)
+	}
+	if misses > 100*5 {
+		t.Errorf("%d misses for 100 versions", misses)
+	}
+}
+
+// A writer whose interval is not the reader's is followed all the same.
+func TestPaceOfAnotherInterval(t *testing.T) {
+	for _, interval := range []time.Duration{7 * time.Millisecond, 30 * time.Millisecond, 70 * time.Millisecond, 130 * time.Millisecond, 950 * time.Millisecond} {
+		p := newPace(testT, testPoll)
+		var appear []time.Duration
+		for i := range 300 {
+			appear = append(appear, time.Duration(i+1)*interval)
+		}
+		late, _ := follow(&p, appear)
+		late = late[100:]
+		slices.Sort(late)
+		if m := late[len(late)*9/10]; m > 3*testPoll {
+			t.Errorf("interval %v: one in ten versions was found more than %v late", interval, m)
+		}
+	}
+}
+
 // Versions that are all there are read one after the other.
 func TestPaceCatchesUp(t *testing.T) {
 	p := newPace(testT, testPoll)
 	appear := make([]time.Duration, 1000)
 	late, misses := follow(&p, appear)
-	if m := slices.Max(late); m > 0 || misses > 0 {
+	if m := slices.Max(late); m > 1 || misses > 0 {
 		t.Errorf("with %d misses the last version was read after %v", misses, m)
 	}
 }

@@ -81,7 +81,7 @@ func (t *tail) follow(ctx context.Context, wg *sync.WaitGroup) error {
 		if err := t.check(c); err != nil {
 			return err
 		}
-		wait := t.pace.hit()
+		wait := t.pace.hit(asked)
 		base := queue.Trace{Partition: t.t.partition, Offset: c.version}
 		base.Set(queue.StageDiscover, time.Duration(asked-since))
 		base.Set(queue.StageCommitGet, time.Duration(got-asked))
@@ -172,7 +172,7 @@ func (t *tail) find(ctx context.Context) (c *commit, asked int64, err error) {
 				}
 				silent, quiet = clk.Now(), min(2*quiet, 30*time.Second)
 			}
-			if err := sleep(ctx, t.pace.miss()); err != nil {
+			if err := sleep(ctx, t.pace.miss(clk.Now())); err != nil {
 				return nil, 0, err
 			}
 			continue

@@ -16,11 +16,11 @@ func memoryKind() kind {
 		name:  "memory",
 		usage: "in this process: what the instrument itself takes",
 		flags: []cli.Flag{
-			&cli.DurationFlag{Name: "delay", Usage: "how long after it was taken a message can be received"},
-			&cli.DurationFlag{Name: "service-time", Usage: "how long a consumer takes per message: a rate above its inverse builds a backlog"},
-			&cli.Int64Flag{Name: "drop-every", Usage: "acknowledge and never deliver each nth message, to see a loss found"},
-			&cli.Int64Flag{Name: "duplicate-every", Usage: "deliver each nth message twice, to see duplicates found"},
-			&cli.BoolFlag{Name: "refuse", Usage: "refuse every message, to see a failure found"},
+			&cli.DurationFlag{Name: "delay", Usage: "memory: how long after it was taken a message can be received", DefaultText: "none"},
+			&cli.DurationFlag{Name: "service-time", Usage: "memory: how long a consumer takes per message: a rate above its inverse builds a backlog", DefaultText: "none"},
+			&cli.Int64Flag{Name: "drop-every", Usage: "memory: acknowledge and never deliver each nth message, to see a loss found", DefaultText: "never"},
+			&cli.Int64Flag{Name: "duplicate-every", Usage: "memory: deliver each nth message twice, to see duplicates found", DefaultText: "never"},
+			&cli.BoolFlag{Name: "refuse", Usage: "memory: refuse every message, to see a failure found"},
 		},
 		parse: parseMemory,
 	}

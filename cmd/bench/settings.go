@@ -70,7 +70,10 @@ const maxRates = 1000
 
 // sweepRates are the rates of --rates or of the range, ascending.
 func sweepRates(c *cli.Context) ([]schedule.Rate, error) {
-	list := c.StringSlice("rates")
+	var list command.Strings
+	if given, ok := c.Generic("rates").(*command.Strings); ok {
+		list = *given
+	}
 	var rates []schedule.Rate
 	for _, item := range list {
 		for text := range strings.SplitSeq(item, ",") {
@@ -165,8 +168,8 @@ func settings(c *cli.Context) map[string]string {
 		if name == "help" {
 			continue
 		}
-		if list, ok := c.Value(name).(cli.StringSlice); ok {
-			m[name] = strings.Join(list.Value(), ",")
+		if list, ok := c.Generic(name).(*command.Strings); ok {
+			m[name] = strings.Join(*list, ",")
 			continue
 		}
 		m[name] = fmt.Sprint(c.Value(name))

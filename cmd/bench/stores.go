@@ -36,8 +36,8 @@ const (
 // placeFlags say where the queue's objects and the log lie.
 func placeFlags() []cli.Flag {
 	return append([]cli.Flag{
-		&cli.StringFlag{Name: "store", Usage: "where the queue's objects lie: a folder, or s3://bucket/prefix (default: the bucket of the environment, or else the embedded server)"},
-		&cli.StringFlag{Name: "log-store", Usage: "where the raw log goes (default: the store, below runs/)"},
+		&cli.StringFlag{Name: "store", Usage: "where the queue's objects lie: a folder, or s3://bucket/prefix", DefaultText: "the bucket of the environment, or else the embedded server"},
+		&cli.StringFlag{Name: "log-store", Usage: "where the raw log goes", DefaultText: "the store, below runs/"},
 		&cli.StringFlag{Name: "bucket", Usage: "bucket, in the place of --store (environment: MINIO_S3_BUCKET, AWS_S3_BUCKET)"},
 		&cli.StringFlag{Name: "endpoint", Usage: "S3-compatible server, such as http://localhost:9000 (environment: MINIO_S3_ENDPOINT, AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL)"},
 		&cli.StringFlag{Name: "region", Usage: "region of the bucket (environment: MINIO_S3_REGION, AWS_REGION, AWS_DEFAULT_REGION)"},

@@ -28,7 +28,7 @@ is the folder that the run named; a file that is stored is removed from it.`,
 		UsageText: `   bench upload ./queuebench-spool/20260102t030405z-abcdef
    bench upload ./queuebench-spool/20260102t030405z-abcdef --to ./logs/20260102t030405z-abcdef`,
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "to", Usage: "the run's address (default: the one in the spool's " + rawlog.ManifestName + ")"},
+			&cli.StringFlag{Name: "to", Usage: "the run's address", DefaultText: "the one in the spool's " + rawlog.ManifestName},
 			&cli.StringFlag{Name: "endpoint", Usage: "S3-compatible server, where --to has none"},
 			&cli.StringFlag{Name: "region", Usage: "region of the bucket, where --to has none"},
 		}, storeflags.Flags()...),

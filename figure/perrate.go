@@ -193,8 +193,7 @@ func drawPerRate(c draw.Canvas, pal Palette, fc face, kind analysis.Kind, rates 
 				shown = true
 				switch {
 				case m.value.Beyond:
-					// Side by side: all of them lie on the same edge.
-					p.X += vg.Length(2*i-len(lines)+1) * 4
+					p.X += aside(lines, i, m.rate)
 					fillMark(data, upMark, p, 4.5, style.Color)
 				case m.value.Supported:
 					fillMark(data, markOf(l.class), p, 3.4, style.Color)
@@ -228,6 +227,21 @@ func drawPerRate(c draw.Canvas, pal Palette, fc face, kind analysis.Kind, rates 
 		}
 		return ends
 	})
+}
+
+// aside is how far the triangle of line i moves at a rate: all of them lie on
+// the same edge, so those of one rate stand side by side.
+func aside(lines []rateLine, i int, rate float64) vg.Length {
+	n, at := 0, 0
+	for j, l := range lines {
+		if slices.ContainsFunc(l.marks, func(m rateMark) bool { return m.rate == rate && m.value.Beyond }) {
+			if j == i {
+				at = n
+			}
+			n++
+		}
+	}
+	return vg.Length(2*at-n+1) * 5
 }
 
 // markOf is the shape of a class; the triangle that points up is kept for what

@@ -99,7 +99,7 @@ func (b *builder) findings() string {
 				b.where(&w, f.where)
 			}
 			w.text(f.texts[0]).raw(`</p>`)
-		case len(f.texts) <= 4:
+		case len(f.texts) <= 3:
 			for i, t := range f.texts {
 				w.raw(`<p>`)
 				b.where(&w, f.where[i:i+1])
@@ -125,15 +125,42 @@ func (b *builder) findings() string {
 	return w.String()
 }
 
-// where links the steps that a finding is about.
+// where links the steps that a finding is about: rate by rate where it is
+// about all repeats of one, and no more than maxWhere by name.
 func (b *builder) where(w *writer, steps []int) {
+	const maxWhere = 6
+	if len(steps) > 1 && len(steps) == len(b.sum.Steps) {
+		w.raw(`<span class="where">Every step</span> `)
+		return
+	}
+	of := map[float64]int{}
+	for _, s := range b.sum.Steps {
+		of[s.Rate]++
+	}
+	has := map[float64]int{}
+	for _, k := range steps {
+		has[b.sum.Steps[k].Rate]++
+	}
 	w.raw(`<span class="where">`)
+	named := 0
 	for i, k := range steps {
-		if i > 0 {
-			w.raw(", ")
-		}
 		s := b.sum.Steps[k]
-		w.raw(`<a data-goto href="#`, stepID(s), `">`).text(b.stepName(s)).raw(`</a>`)
+		name := b.stepName(s)
+		if of[s.Rate] > 1 && has[s.Rate] == of[s.Rate] {
+			if i > 0 && b.sum.Steps[steps[i-1]].Rate == s.Rate {
+				continue
+			}
+			name = rateText(s.Rate) + " msg/s, all repeats"
+		}
+		if named == maxWhere {
+			w.text(" and others, " + plural(len(steps), "step", "steps") + " in all")
+			break
+		}
+		if named > 0 {
+			w.raw("; ")
+		}
+		w.raw(`<a data-goto href="#`, stepID(s), `">`).text(name).raw(`</a>`)
+		named++
 	}
 	w.raw(`</span> `)
 }

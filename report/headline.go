@@ -1,6 +1,8 @@
 package report
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"queuebench/analysis"
@@ -98,35 +100,79 @@ func (b *builder) verdict() (severity, text string) {
 	return "good", text
 }
 
-// tiles are the numbers that most readers came for: median and tail per step,
-// of at most maxTiles steps; the table has all of them.
+// tiles are the numbers that most readers came for: median and tail per rate,
+// of at most maxTiles rates; the table has all of them. Of several repeats, each
+// number is that of the middle one.
 func (b *builder) tiles(w *writer) {
 	const maxTiles = 6
-	kind := b.v.Kind
 	lo, hi := pair(b.percentiles)
+	tiles := b.byRate()
 	w.raw(`<ul class="tiles">`)
-	for i, s := range b.sum.Steps {
-		if i == maxTiles {
-			break
+	for _, steps := range tiles[:min(len(tiles), maxTiles)] {
+		w.raw(`<li class="tile"><a data-goto href="#`, stepID(steps[0]), `"><span class="tile-rate">`).text(rateText(steps[0].Rate) + " msg/s")
+		if len(steps) > 1 {
+			w.text(", middle of " + itoa(len(steps)))
 		}
-		l := s.Latencies[kind.String()]
-		w.raw(`<li class="tile"><a data-goto href="#`, stepID(s), `"><span class="tile-rate">`).text(b.stepName(s)).raw(`</span>`)
-		if l.N == 0 {
-			w.raw(`<span class="tile-none">nothing measured</span>`)
-		} else {
-			for _, p := range []float64{lo, hi} {
-				w.raw(`<span class="tile-value"><small>`).text("p" + key(p)).raw(`</small> <b>`).text(l.Percentiles[key(p)].Text()).raw(`</b></span>`)
-				if lo == hi {
-					break
-				}
+		w.raw(`</span>`)
+		some := false
+		for i, p := range []float64{lo, hi} {
+			v, ok := b.middle(steps, p)
+			if !ok || i > 0 && lo == hi {
+				continue
 			}
+			some = true
+			w.raw(`<span class="tile-value"><small>`).text("p" + key(p)).raw(`</small> <b>`).text(v.Text()).raw(`</b></span>`)
+		}
+		if !some {
+			w.raw(`<span class="tile-none">nothing measured</span>`)
 		}
 		w.raw(`</a></li>`)
 	}
 	w.raw(`</ul>`)
-	if n := len(b.sum.Steps) - maxTiles; n > 0 {
-		w.raw(`<p class="note">`).text(plural(n, "more step is", "more steps are") + " in the table below.").raw(`</p>`)
+	if n := len(tiles) - maxTiles; n > 0 {
+		w.raw(`<p class="note more-tiles">`).text(plural(n, "more rate is", "more rates are") + " in the table below.").raw(`</p>`)
 	}
+}
+
+// byRate gathers the steps that share a rate, in the order of their first.
+func (b *builder) byRate() [][]analysis.StepSummary {
+	var out [][]analysis.StepSummary
+	at := map[float64]int{}
+	for _, s := range b.sum.Steps {
+		i, ok := at[s.Rate]
+		if !ok {
+			i = len(out)
+			at[s.Rate] = i
+			out = append(out, nil)
+		}
+		out[i] = append(out[i], s)
+	}
+	return out
+}
+
+// middle is the middle repeat's value of a percentile, the lower of two: a
+// number that was measured, as in the figure.
+func (b *builder) middle(steps []analysis.StepSummary, p float64) (analysis.Percentile, bool) {
+	var vs []analysis.Percentile
+	for _, s := range steps {
+		l := s.Latencies[b.v.Kind.String()]
+		if v, ok := l.Percentiles[key(p)]; ok && l.N > 0 {
+			vs = append(vs, v)
+		}
+	}
+	if len(vs) == 0 {
+		return analysis.Percentile{}, false
+	}
+	slices.SortStableFunc(vs, func(a, b analysis.Percentile) int {
+		if a.Beyond != b.Beyond {
+			if b.Beyond {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(a.Ns, b.Ns)
+	})
+	return vs[(len(vs)-1)/2], true
 }
 
 // pair is a median and a tail of those asked for.

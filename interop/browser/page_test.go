@@ -131,6 +131,9 @@ func TestBadInput(t *testing.T) {
 			b.enter(c.id, c.value)
 			b.wait(`!document.getElementById("view-error").hidden && document.getElementById("view-error").textContent.includes("` + c.says + `")`)
 			compare(b, run(), analysis.View{})
+			if got := eval[string](b, `[...document.querySelectorAll("[aria-invalid=true]")].map(e => e.id).join()`); got != c.id {
+				t.Errorf("after %s=%q the control marked as wrong is %q", c.id, c.value, got)
+			}
 		}
 		b.change(func() { b.do(chromedp.Click("#reset")) })
 		if !eval[bool](b, `document.getElementById("view-error").hidden`) {

@@ -87,6 +87,7 @@ export class View {
   // change puts one control's value into the address's text and shows it.
   // A final one becomes an entry of the history.
   change(name, final) {
+    this.touched = name;
     const p = new URLSearchParams(View.address());
     const f = this.$("controls");
     let value = f.elements[name].value.trim();
@@ -214,5 +215,16 @@ export class View {
     const top = this.$("page-error");
     if (!text && top) top.hidden = true;
     if (text) this.say("");
+    for (const id of ["warmup", "percentiles"]) {
+      const input = this.$(id);
+      if (!input) continue;
+      if (text && this.touched === id) {
+        input.setAttribute("aria-invalid", "true");
+        input.setAttribute("aria-describedby", "view-error");
+      } else {
+        input.removeAttribute("aria-invalid");
+        input.removeAttribute("aria-describedby");
+      }
+    }
   }
 }

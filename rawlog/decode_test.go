@@ -2,7 +2,6 @@ package rawlog
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -145,7 +144,7 @@ func FuzzRLE(f *testing.F) {
 		if _, err := decodeRLE(dst, src, uint(width)); err == nil && width < 32 {
 			for i, v := range dst {
 				if v>>width != 0 {
-					t.Fatal(fmt.Sprintf("value %d is %d, of %d bits", i, v, width))
+					t.Fatalf("value %d is %d, of %d bits", i, v, width)
 				}
 			}
 		}

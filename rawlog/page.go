@@ -6,6 +6,10 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
+// plainDictionary is what early writers of Parquet call a dictionary (PLAIN in
+// its page, RLE_DICTIONARY in the data's).
+const plainDictionary format.Encoding = 2
+
 // page is a page that is being decoded into a column.
 type page struct {
 	r      *PartReader
@@ -27,7 +31,7 @@ func (p *page) dictionary() error {
 		return damaged("a dictionary page has no header")
 	case len(p.v.Dict) > 0 || len(p.v.dictInts) > 0 || p.first > 0:
 		return damaged("a second dictionary, or one behind the data")
-	case h.V.Encoding != format.Plain && h.V.Encoding != format.PlainDictionary:
+	case h.V.Encoding != format.Plain && h.V.Encoding != plainDictionary:
 		return unsupported("a dictionary encoded as %v", h.V.Encoding)
 	}
 	n := int64(h.V.NumValues)
@@ -191,7 +195,7 @@ func (p *page) decodeInts(encoding format.Encoding, data []byte, present int) er
 			}
 		}
 		return nil
-	case format.RLEDictionary, format.PlainDictionary:
+	case format.RLEDictionary, plainDictionary:
 		p.r.codes = resize(p.r.codes, present)
 		if err := decodeCodes(p.r.codes, data, len(p.v.dictInts)); err != nil {
 			return err
@@ -219,7 +223,7 @@ func (p *page) decodeStrings(encoding format.Encoding, data []byte, present int)
 			dst[i] = int32(from + i)
 		}
 		return nil
-	case format.RLEDictionary, format.PlainDictionary:
+	case format.RLEDictionary, plainDictionary:
 		return decodeCodes(dst, data, len(p.v.Dict))
 	}
 	return unsupported("strings encoded as %v", encoding)

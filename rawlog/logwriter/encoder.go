@@ -21,7 +21,7 @@ type encoder[T any] struct {
 	chunk *chunk[T] // being read
 	read  int       // rows of it that were taken
 
-	parquet *parquet.Writer
+	parquet *parquet.GenericWriter[any] // used by columns only
 	columns []*parquet.ColumnWriter
 	values  []parquet.Value
 
@@ -156,7 +156,7 @@ func (e *encoder[T]) openPart() error {
 	return nil
 }
 
-func newParquetWriter(f *spoolFile, table *rawlog.Table, groupRows int) *parquet.Writer {
+func newParquetWriter(f *spoolFile, table *rawlog.Table, groupRows int) *parquet.GenericWriter[any] {
 	options := []parquet.WriterOption{
 		schemaOf(table),
 		parquet.Compression(&zstd.Codec{Level: zstd.SpeedFastest}),
@@ -171,7 +171,7 @@ func newParquetWriter(f *spoolFile, table *rawlog.Table, groupRows int) *parquet
 		// Bounds and statistics would let a reader skip row groups: none wants to.
 		options = append(options, parquet.SkipPageBounds(c.Name))
 	}
-	return parquet.NewWriter(f, options...)
+	return parquet.NewGenericWriter[any](f, options...)
 }
 
 // closePart closes the open part. The last one is written even if no row is in

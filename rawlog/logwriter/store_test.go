@@ -54,13 +54,3 @@ func (s *memoryStore) get(key string) []byte {
 	defer s.mu.Unlock()
 	return s.objects[key]
 }
-
-func (s *memoryStore) names() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var names []string
-	for name := range s.objects {
-		names = append(names, name)
-	}
-	return names
-}

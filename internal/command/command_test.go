@@ -26,6 +26,7 @@ func testApp(action cli.ActionFunc) *cli.App {
 				&cli.BoolFlag{Name: "fast"},
 				&cli.GenericFlag{Name: "slo", Value: &Strings{}},
 				&cli.DurationFlag{Name: "warmup"},
+				&cli.StringSliceFlag{Name: "rates", Aliases: []string{"r"}},
 			},
 			Action: action,
 		}},
@@ -65,6 +66,19 @@ func TestValuesAreNotSplitAtCommasAndWordsAfterDashesStayWords(t *testing.T) {
 	}, "do", "a", "--slo", "p99<1,5ms", "--slo", "lost==0", "--", "--fast")
 	if status != 0 || !slices.Equal(slo, []string{"p99<1,5ms", "lost==0"}) || !slices.Equal(args, []string{"a", "--fast"}) {
 		t.Errorf("status %d, slo %q, args %q, stderr %q", status, slo, args, errs)
+	}
+}
+
+func TestAliasesOfListsAreLists(t *testing.T) {
+	for _, line := range []string{"do --rates 1,2 --rates 3", "do -r 1 -r 2,3", "do -r 1,2,3"} {
+		var long, short []string
+		status, _, errs := run(t, func(c *cli.Context) error {
+			long, short = c.StringSlice("rates"), c.StringSlice("r")
+			return nil
+		}, strings.Fields(line)...)
+		if want := []string{"1", "2", "3"}; status != 0 || !slices.Equal(long, want) || !slices.Equal(short, want) {
+			t.Errorf("%q: status %d, %q and %q, stderr %q", line, status, long, short, errs)
+		}
 	}
 }
 
@@ -123,7 +137,7 @@ func TestCompletionListsCommandsAndFlags(t *testing.T) {
 	for line, want := range map[string]string{
 		"--complete":             "do\ncompletion\n",
 		"d --complete":           "do\ncompletion\n",
-		"do --fa --complete":     "--name\n--fast\n--slo\n--warmup\n",
+		"do --fa --complete":     "--name\n--fast\n--slo\n--warmup\n--rates\n",
 		"do x --complete":        "",
 		"nothing --f --complete": "",
 	} {

@@ -55,12 +55,16 @@ func joinAliases(flags []cli.Flag, set *flag.FlagSet) error {
 			continue
 		}
 		value := set.Lookup(f.Names()[at]).Value
+		text := value.String()
+		if slice, ok := value.(cli.Serializer); ok {
+			text = slice.Serialize()
+		}
 		for _, name := range f.Names() {
 			if given[name] && name != f.Names()[at] {
 				return fmt.Errorf("--%s and --%s are the same flag: give one of them", f.Names()[at], name)
 			}
 			if !given[name] {
-				if err := set.Set(name, value.String()); err != nil {
+				if err := set.Set(name, text); err != nil {
 					return fmt.Errorf("--%s: %w", name, err)
 				}
 			}

@@ -61,8 +61,15 @@ func sharedStore(d *Digest) *Finding {
 	if !sameStore(a, b) {
 		return nil
 	}
+	place := storePlace(a.Address)
+	switch {
+	case a.Embedded:
+		place = "the embedded server"
+	case !strings.HasPrefix(a.Address, "s3://"):
+		place = b.Address
+	}
 	return finding("shared-store", Note, "The raw log went to the store under test (%s): its uploads compete with the queue's requests.",
-		"Give --log-store another store, or a folder on another disk.", storePlace(a.Address))
+		"Give --log-store another store, or a folder on another disk.", place)
 }
 
 // sameStore tells whether two addresses are served by one server or disk, as

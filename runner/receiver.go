@@ -9,7 +9,6 @@ import (
 	"queuebench/clock"
 	"queuebench/queue"
 	"queuebench/rawlog"
-	"queuebench/rawlog/logwriter"
 	"queuebench/runner/envelope"
 	"queuebench/runner/schedule"
 	"queuebench/runner/seqset"
@@ -24,7 +23,7 @@ type receiver struct {
 	partitions int
 	clock      *clock.Clock
 	start      *atomic.Int64 // of the schedule, ns
-	log        *logwriter.ReceivedWriter
+	log        receivedLog
 	consumer   queue.Consumer
 
 	tracks []track // per producer
@@ -39,6 +38,12 @@ type receiver struct {
 	live     *stats.Counter
 	handed   atomic.Pointer[stats.Counter] // full, for the monitor
 	returned atomic.Pointer[stats.Counter] // empty again
+}
+
+// receivedLog takes the rows: logwriter.ReceivedWriter, or a test.
+type receivedLog interface {
+	Append(rawlog.ReceivedRow)
+	SetWatermark(ns int64)
 }
 
 // track is what a receiver has seen of a producer.

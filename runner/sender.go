@@ -47,7 +47,6 @@ type sender struct {
 	holds   ledger.Holds
 	batch   []queue.Message
 	pending []ledger.Pending
-	slab    []byte
 
 	seq      int64
 	lags     stats.Counter // sent − intended of each message
@@ -61,10 +60,7 @@ func (s *sender) name() string { return fmt.Sprintf("producer-%d", s.id) }
 // all, or those that were due when it was stopped.
 func (s *sender) load(ctx context.Context) (scheduled int64, err error) {
 	n := max(1, min(maxBatch, maxBatchBytes/s.size))
-	s.batch, s.pending, s.slab = make([]queue.Message, n), make([]ledger.Pending, n), make([]byte, n*s.size)
-	for i := range s.batch {
-		s.batch[i] = queue.Message{Payload: s.slab[i*s.size : (i+1)*s.size : (i+1)*s.size], Partition: queue.AnyPartition}
-	}
+	s.makeBatch(n)
 	w := pace.New(s.clock, s.pacing, s.stop)
 	defer w.Close()
 	sending, cancel := context.WithTimeout(ctx, time.Duration(s.end-s.clock.Now()))
@@ -100,6 +96,15 @@ func (s *sender) load(ctx context.Context) (scheduled int64, err error) {
 	}
 	s.books.Next(max(s.end, s.clock.Now()))
 	return scheduled, err
+}
+
+// makeBatch makes the memory of n messages, which each batch uses again.
+func (s *sender) makeBatch(n int) {
+	s.batch, s.pending = make([]queue.Message, n), make([]ledger.Pending, n)
+	slab := make([]byte, n*s.size)
+	for i := range s.batch {
+		s.batch[i] = queue.Message{Payload: slab[i*s.size : (i+1)*s.size : (i+1)*s.size], Partition: queue.AnyPartition}
+	}
 }
 
 // fill makes the batch of what is due now, at most room messages, and returns

@@ -1,0 +1,80 @@
+package analysis
+
+import (
+	"fmt"
+	"math/bits"
+)
+
+// block returns a block of p, makes it if it is new; nil once memory is
+// exhausted, with j.err set.
+func (j *joiner) block(p *producer, index int64) *block {
+	b := p.blocks[index]
+	if b != nil {
+		return b
+	}
+	if j.openCount++; j.openCount > maxOpenBlocks {
+		j.err = fmt.Errorf("more than %d messages in flight at one time: too many to join in memory", maxOpenBlocks*blockSize)
+		return nil
+	}
+	if n := len(j.free); n > 0 {
+		b, j.free = j.free[n-1], j.free[:n-1]
+		b.state, b.early = [blockSize]uint8{}, nil
+		clear(b.got)
+	} else {
+		b = &block{got: make([][blockSize / 64]uint64, len(j.groups))}
+	}
+	b.index, b.open = index, blockSize*(1+len(j.groups))
+	p.blocks[index] = b
+	if index > p.newest {
+		p.newest = index
+		j.moveAside(p)
+	}
+	return b
+}
+
+// moveAside frees the old blocks of p that wait for a few messages only.
+func (j *joiner) moveAside(p *producer) {
+	limit := asideShare * (1 + len(j.groups))
+	for index, b := range p.blocks {
+		if b == doneBlock || b == asideBlock || index > p.newest-asideBehind || b.open > limit {
+			continue
+		}
+		for i := range b.state {
+			if s := j.leftOf(b, i); s != nil {
+				j.aside[messageKey{p.id, index<<blockBits + int64(i)}] = s
+			}
+		}
+		j.release(p, b, asideBlock)
+	}
+}
+
+// leftOf is message i of b as a straggler, or nil when it is done.
+func (j *joiner) leftOf(b *block, i int) *straggler {
+	var got uint64
+	for g := range b.got {
+		got |= b.got[g][i>>6] >> (i & 63) & 1 << g
+	}
+	state := b.state[i]
+	if state&wasOverrun != 0 || state&hasRow != 0 && bits.OnesCount64(got) == len(j.groups) {
+		return nil
+	}
+	s := &straggler{intended: b.intended[i], sent: b.sent[i], state: state, got: got}
+	if b.early != nil && state&hasRow == 0 && got != 0 {
+		for g := range j.groups {
+			s.early = append(s.early, b.early[g*blockSize+i])
+		}
+	}
+	return s
+}
+
+func (j *joiner) release(p *producer, b *block, left *block) {
+	p.blocks[b.index] = left
+	if p.rowBlock == b {
+		p.rowBlock = nil
+	}
+	if p.deliveryBlock == b {
+		p.deliveryBlock = nil
+	}
+	j.openCount--
+	j.free = append(j.free, b)
+}

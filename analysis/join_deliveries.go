@@ -1,0 +1,209 @@
+package analysis
+
+import (
+	"math/bits"
+	"time"
+
+	"queuebench/rawlog"
+)
+
+// delivery takes a row of received by group number g and tells whether it is
+// the first of its message there.
+func (j *joiner) delivery(g int, id, seq, received, broker int64) (first bool) {
+	a := &j.step.Accounting
+	p := j.producer(id)
+	if p == nil || seq < 0 || seq >= j.maxSeq {
+		if j.sentWhole {
+			a.Foreign++
+		} else {
+			a.Scheduled++
+			a.Unknown++
+		}
+		return false
+	}
+	b := p.deliveryBlock
+	if b == nil || b.index != seq>>blockBits {
+		if b = j.block(p, seq>>blockBits); b == nil {
+			return false
+		}
+		if b == doneBlock || b == asideBlock {
+			return j.lateDelivery(p, b, g, seq, received, broker)
+		}
+		p.deliveryBlock = b
+	}
+	i := int(seq & (blockSize - 1))
+	word, bit := &b.got[g][i>>6], uint64(1)<<(i&63)
+	state := b.state[i]
+	if *word&bit != 0 {
+		if state&isUnknown == 0 {
+			a.Duplicates++
+		}
+		return false
+	}
+	*word |= bit
+	j.countDelivery(state, received)
+	if state&hasRow == 0 {
+		if b.early == nil {
+			b.early = make([]early, len(j.groups)*blockSize)
+		}
+		b.early[g*blockSize+i] = early{received, broker}
+	} else {
+		j.arrived(state, b.intended[i], b.sent[i], received, broker)
+	}
+	if state&wasOverrun == 0 {
+		if b.open--; b.open == 0 {
+			j.release(p, b, doneBlock)
+		}
+	}
+	return state&isUnknown == 0
+}
+
+// lateDelivery takes a delivery whose block has gone.
+func (j *joiner) lateDelivery(p *producer, b *block, g int, seq, received, broker int64) (first bool) {
+	key := messageKey{p.id, seq}
+	s := j.aside[key]
+	if b == doneBlock || s == nil || s.got>>g&1 != 0 {
+		if s == nil || s.state&isUnknown == 0 {
+			j.step.Accounting.Duplicates++
+		}
+		return false
+	}
+	s.got |= 1 << g
+	j.countDelivery(s.state, received)
+	if s.state&hasRow == 0 {
+		if s.early == nil {
+			s.early = make([]early, len(j.groups))
+		}
+		s.early[g] = early{received, broker}
+		return true
+	}
+	j.arrived(s.state, s.intended, s.sent, received, broker)
+	if bits.OnesCount64(s.got) == len(j.groups) {
+		delete(j.aside, key)
+	}
+	return s.state&isUnknown == 0
+}
+
+// countDelivery counts a first delivery.
+func (j *joiner) countDelivery(state uint8, received int64) {
+	if state&isUnknown != 0 {
+		return
+	}
+	j.step.Accounting.Received++
+	j.perSecond(received, 1)
+}
+
+func (j *joiner) perSecond(received, n int64) {
+	second := (received - j.start) / int64(time.Second)
+	if received < j.start || second < 0 || second >= maxSeconds {
+		return // a skewed clock, which has its own finding
+	}
+	for int64(len(j.step.ReceivedPerSecond)) <= second {
+		j.step.ReceivedPerSecond = append(j.step.ReceivedPerSecond, 0)
+	}
+	j.step.ReceivedPerSecond[second] += n
+}
+
+// early takes a delivery that came before its row, now that the row is there.
+func (j *joiner) early(state uint8, intended, sent int64, e early) {
+	if state&isUnknown != 0 {
+		j.step.Accounting.Received--
+		j.perSecond(e.received, -1)
+		return
+	}
+	j.arrived(state, intended, sent, e.received, e.broker)
+}
+
+// arrived records the latencies of a message that has both its row and a first
+// delivery.
+func (j *joiner) arrived(state uint8, intended, sent, received, broker int64) {
+	if state&isUnknown != 0 {
+		return
+	}
+	a := &j.step.Accounting
+	if state&wasAcked == 0 {
+		a.ReceivedUnacked++
+	}
+	if !j.endToEnd {
+		return
+	}
+	live := j.receiving.at(intended)
+	latency := received - intended
+	if latency < 0 {
+		a.Negative++
+	}
+	bad := live.counters[recEndToEnd].Record(latency) != nil
+	if sent != rawlog.Null {
+		bad = live.counters[recFromSend].Record(received-sent) != nil || bad
+	}
+	if broker != rawlog.Null {
+		bad = live.counters[recBroker].Record(received-broker) != nil || bad
+	}
+	if bad {
+		a.RecordsRejected++
+	}
+}
+
+// finish counts what is left when all rows were seen.
+func (j *joiner) finish() {
+	for _, p := range j.producers {
+		for _, b := range p.blocks {
+			if b == doneBlock || b == asideBlock {
+				continue
+			}
+			for i := range b.state {
+				if s := j.leftOf(b, i); s != nil && (s.state != openMessage || s.got != 0) {
+					j.missing(s)
+				}
+			}
+		}
+	}
+	for _, s := range j.aside {
+		j.missing(s)
+	}
+	j.sending.finish()
+	j.receiving.finish()
+	a := &j.step.Accounting
+	a.RecordsUsed = a.Scheduled - a.Unknown
+}
+
+// missing counts a message that lacks its row, or deliveries.
+func (j *joiner) missing(s *straggler) {
+	a := &j.step.Accounting
+	if s.state&isUnknown != 0 {
+		return
+	}
+	if s.state&hasRow == 0 {
+		for g := range j.groups {
+			if s.got>>g&1 != 0 {
+				a.Received--
+				if s.early != nil {
+					j.perSecond(s.early[g].received, -1)
+				}
+				if j.sentWhole {
+					a.Foreign++
+				}
+			}
+		}
+		if !j.sentWhole {
+			a.Scheduled++
+			a.Unknown++
+		}
+		return
+	}
+	if s.state&wasAcked == 0 {
+		return
+	}
+	iv := &j.step.Intervals[intervalIndex(j.step.Intervals, s.intended-j.start)]
+	if !j.receivedWhole {
+		a.Attempted--
+		a.Acked--
+		a.Unknown++
+		iv.Unknown++
+		return
+	}
+	lost := int64(len(j.groups) - bits.OnesCount64(s.got))
+	a.Lost += lost
+	iv.Infinite[EndToEnd] += lost
+	iv.Infinite[EndToEndFromSend] += lost
+}

@@ -46,12 +46,12 @@ func emptyRun(cuts []*cut) *Finding {
 func inProcess(d *Digest) *Finding {
 	m := &d.Manifest
 	switch {
-	case m.Queue.InProcess:
-		return finding("in-process-floor", Warning, "In-process floor: the %s queue lives inside the runner. This is what the harness costs, not a result about a product.",
-			"Compare other queues with it, and publish those.", m.Queue.Kind)
 	case m.Store.Embedded:
 		return finding("in-process-floor", Warning, "In-process floor: the store was the embedded server, on loopback and inside the runner. This is no result about an object store.",
 			"Give --store and --endpoint for the store that you mean to use.")
+	case m.Queue.InProcess:
+		return finding("in-process-floor", Warning, "In-process floor: the %s queue lives inside the runner. This is what the harness costs, not a result about a product.",
+			"Compare other queues with it, and publish those.", m.Queue.Kind)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package deltalake
 
 import (
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -128,6 +129,38 @@ func TestCommitTimer(t *testing.T) {
 	time.Sleep(3 * T)
 	if _, newest, err := q.tables[0].versions(t.Context()); err != nil || newest != int64(len(l.traces)) {
 		t.Errorf("the newest version is %d after %d commits and a silence: %v", newest, len(l.traces), err)
+	}
+}
+
+// A steady load finds messages waiting whenever the writer looks. Each tick
+// must still cut one batch only, with slow stores and batches above all.
+func TestATickCutsOneBatch(t *testing.T) {
+	const T = 50 * time.Millisecond
+	q := open(t, Config{Store: folder(t), Name: "table", CommitInterval: T})
+	var commits atomic.Int64
+	p, err := q.Producer(t.Context(), queue.ProducerConfig{Acked: func([]queue.Ack) {}, Trace: func(queue.Trace) { commits.Add(1) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	batch := make([]queue.Message, 100)
+	for i := range batch {
+		batch[i] = queue.Message{Payload: make([]byte, 200), Partition: queue.AnyPartition}
+	}
+	began := time.Now()
+	for time.Since(began) < 12*T {
+		if _, err := p.Send(t.Context(), batch); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(200 * time.Microsecond)
+	}
+	if err := p.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if most := int64(time.Since(began)/T) + 2; commits.Load() > most {
+		t.Errorf("%d commits in %v, at most %d ticks", commits.Load(), time.Since(began), most)
+	}
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -28,29 +28,31 @@ func (w *writer) cut() {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
-		for next <= w.t.cfg.Clock.Now() {
-			next += int64(T)
-		}
 		timer.Reset(time.Duration(next - w.t.cfg.Clock.Now()))
-		due := false
 		select {
 		case <-timer.C:
-			due = true
 		case <-w.full:
 		case <-w.ctx.Done():
 			return
 		}
+		// One tick cuts one batch: what was taken since it was cut waits for
+		// the next tick, however long encoding and waiting for a slot took.
+		due := false
 		for {
 			select {
 			case w.slots <- struct{}{}:
 			case <-w.ctx.Done():
 				return
 			}
-			b := w.take(due || next <= w.t.cfg.Clock.Now())
+			for next <= w.t.cfg.Clock.Now() {
+				due, next = true, next+int64(T)
+			}
+			b, open := w.take(due)
 			if b == nil {
 				<-w.slots
 				break
 			}
+			due = due && !open
 			w.send(b)
 		}
 	}
@@ -58,25 +60,25 @@ func (w *writer) cut() {
 
 // take returns the oldest full batch, or else the open one if it is due, or
 // nil.
-func (w *writer) take(due bool) *batch {
+func (w *writer) take(due bool) (b *batch, open bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for {
-		var b *batch
+		open = false
 		switch {
 		case w.err != nil:
-			return nil
+			return nil, false
 		case len(w.sealed) > 0:
 			b = w.sealed[0]
 			w.sealed = slices.Delete(w.sealed, 0, 1)
 		case due && len(w.open.ends) > 0:
-			b, w.open = w.open, w.spare()
+			b, w.open, open = w.open, w.spare(), true
 		default:
-			return nil
+			return nil, false
 		}
 		if b.rows = b.live(); b.rows > 0 {
 			w.underWay = append(w.underWay, b)
-			return b
+			return b, open
 		}
 		w.recycle(b)
 	}

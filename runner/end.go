@@ -1,0 +1,76 @@
+package runner
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"time"
+
+	"queuebench/rawlog"
+)
+
+// end closes the log and writes the last manifest.
+func (r *run) end(ctx context.Context, failed error) error {
+	r.result.Interrupted = r.ctx.Err() != nil
+	limit := patientClose
+	if ctx.Err() != nil {
+		limit = hurriedClose
+	}
+	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
+	defer cancel()
+
+	m := r.cfg.Manifest
+	unsent, logErr := r.cfg.Log.Close(closing)
+	r.result.Unsent = unsent
+	r.mu.Lock()
+	for i := range m.Steps {
+		m.Steps[i].Parts = r.cfg.Log.Parts(m.Steps[i].Step, m.Steps[i].Repeat)
+	}
+	m.EndedNs = r.cfg.Clock.Now()
+	switch {
+	case r.result.Interrupted:
+		m.Reason = "interrupted"
+	case logErr != nil:
+		m.Reason = oneLine(logErr)
+	case failed != nil:
+		m.Reason = oneLine(failed)
+	default:
+		m.Complete = true
+	}
+	r.mu.Unlock()
+	if ctx.Err() != nil {
+		// The store may have taken all the time that there was.
+		late, cancelLate := context.WithTimeout(context.WithoutCancel(ctx), 300*time.Millisecond)
+		defer cancelLate()
+		closing = late
+	}
+	err := errors.Join(failed, logErr, r.writeManifest(closing))
+	if len(unsent) > 0 {
+		err = errors.Join(err, r.spoolManifest())
+	}
+	if r.result.Interrupted {
+		// What an interrupt cuts off is no failure of its own.
+		err = errors.Join(logErr, context.Cause(r.ctx))
+	}
+	return err
+}
+
+// spoolManifest leaves the manifest beside parts that were not stored, so that
+// they can be uploaded from there.
+func (r *run) spoolManifest() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	body, err := json.MarshalIndent(r.cfg.Manifest, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(r.cfg.SpoolDir, rawlog.ManifestName), body, 0o644)
+}
+
+func (r *run) writeManifest(ctx context.Context) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.cfg.Log.WriteManifest(ctx, r.cfg.Manifest)
+}

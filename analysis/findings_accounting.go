@@ -14,7 +14,7 @@ func stepFailed(c *cut) *Finding {
 }
 
 func stepIncomplete(c *cut) *Finding {
-	if c.step.Complete || c.step.Failure != "" {
+	if c.step.Complete || c.step.Failure != "" && c.step.Accounting.Unknown == 0 {
 		return nil
 	}
 	return finding("step-incomplete", Warning, "The log of this step is incomplete: %s lie beyond its watermark and are unknown, not lost.",

@@ -70,7 +70,7 @@ func logOf(t testing.TB, partRows int, rate float64, duration time.Duration, ste
 		e.Groups, e.Producers = naive.groups, max(1, naive.producers)
 		a := naive.accounting
 		e.Accounting = rawlog.Accounting{Scheduled: a.Scheduled, Attempted: a.Attempted, Acked: a.Acked, Failed: a.Failed, Unconfirmed: a.Unconfirmed,
-			Overrun: a.Overrun, Received: a.Received, Lost: a.Lost, Duplicates: a.Duplicates, OutOfOrder: a.OutOfOrder, Foreign: a.Foreign}
+			Overrun: a.Overrun, Received: a.Received, Lost: a.Lost, Duplicates: a.Duplicates, OutOfOrder: a.OutOfOrder}
 		m.Steps = append(m.Steps, e)
 	}
 	if _, err := l.Close(t.Context()); err != nil {

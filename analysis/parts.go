@@ -157,15 +157,17 @@ func groupParts(found map[string]partRef) []*stepParts {
 }
 
 // watermark is the time before which nothing of an actor's table is missing,
-// without end when its last part is there: a part that is missing in between
-// ends it.
-func watermark(parts []partRef) int64 {
+// without end when its last part is there and the step was not cut off: a part
+// that is missing in between ends it.
+func watermark(parts []partRef, cut bool) int64 {
 	w := int64(math.MinInt64)
 	for i, p := range parts {
 		if p.part.Index != i {
 			return w
 		}
-		w = p.part.Watermark()
+		if w = p.part.Watermark(); cut {
+			w = p.part.WatermarkNs
+		}
 	}
 	return w
 }

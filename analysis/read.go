@@ -134,6 +134,10 @@ func (r *reading) step(m *rawlog.Manifest, s *stepParts, opt Options) (*StepDige
 		return fail(err)
 	}
 	r.sending, r.receiving = j.sending.free, j.receiving.free
+	if planned != nil {
+		// What is no message of the step has no row.
+		out.Accounting.Foreign += planned.Accounting.Foreign
+	}
 	if err := r.side(out, s); err != nil {
 		return fail(err)
 	}
@@ -212,13 +216,16 @@ func (s *receivedStream) addGroups(groups []string) []string {
 }
 
 // watermarks finds up to when the log of a step is whole. An actor that has no
-// part at all, in a step that did not end, leaves nothing known.
+// part at all, in a step that did not end, leaves nothing known. In a step that
+// was cut off a last part says that no row follows, but not that each message
+// was waited for.
 func (j *joiner) watermarks(s *stepParts, planned *rawlog.Step) {
+	cut := planned != nil && planned.CutOffNs != 0
 	lowest := func(table string, actors int) (w int64, whole bool) {
 		w, whole = math.MaxInt64, true
 		names := s.actors(table)
 		for _, actor := range names {
-			w = min(w, watermark(s.tables[table][actor]))
+			w = min(w, watermark(s.tables[table][actor], cut))
 		}
 		if len(names) < actors && (planned == nil || !planned.Complete) {
 			w = math.MinInt64
@@ -235,7 +242,7 @@ func (j *joiner) watermarks(s *stepParts, planned *rawlog.Step) {
 		var id int64
 		if _, err := fmt.Sscanf(actor, "producer-%d", &id); err == nil {
 			if p := j.producer(id); p != nil {
-				p.watermark = watermark(parts)
+				p.watermark = watermark(parts, cut)
 			}
 		}
 	}

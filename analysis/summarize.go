@@ -196,15 +196,23 @@ func (c *cut) deadline() int64 {
 }
 
 // throughput counts whole seconds of the schedule only: one that the warm-up or
-// the end cuts into is left out, since it would look like a dip. A step that has
-// no whole second after the cut gives the mean of the whole step and no spread.
+// the end cuts into is left out, since it would look like a dip. A second in
+// which nothing came is 0, at the end too, but in a step that is not complete:
+// there it is not known, and the last second with a delivery may be a piece. A
+// step that has no whole second after the cut gives the mean of the whole step
+// and no spread.
 func throughput(s *StepDigest, warmup time.Duration) Throughput {
+	seconds := min(int(s.Duration/time.Second), maxSeconds)
+	if !s.Complete {
+		seconds = min(seconds, len(s.ReceivedPerSecond)-1)
+	}
 	var x []float64
-	for i, n := range s.ReceivedPerSecond {
-		from := time.Duration(i) * time.Second
-		if from >= warmup && from+time.Second <= s.Duration {
-			x = append(x, float64(n))
+	for i := int((warmup + time.Second - 1) / time.Second); i < seconds; i++ {
+		n := int64(0)
+		if i < len(s.ReceivedPerSecond) {
+			n = s.ReceivedPerSecond[i]
 		}
+		x = append(x, float64(n))
 	}
 	if len(x) > 0 {
 		mean, sd, cov := stats.Moments(x)

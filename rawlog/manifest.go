@@ -73,6 +73,11 @@ type Step struct {
 	DurationNs int64 `json:"duration_ns"` // of the schedule
 	DeadlineNs int64 `json:"deadline_ns"` // when the drain ends at the latest
 	EndedNs    int64 `json:"ended_ns,omitempty"`
+	// CutOffNs is when the step was cut off before its drain had ended, by an
+	// interrupt or by an actor that could not go on; 0 where it was not. What
+	// lies beyond the watermarks of its parts is unknown then, although each
+	// actor has a last part.
+	CutOffNs int64 `json:"cut_off_ns,omitempty"`
 
 	Producers int      `json:"producers"`
 	Groups    []string `json:"groups"`
@@ -96,9 +101,12 @@ type Accounting struct {
 	Overrun     int64 `json:"overrun"`
 	Received    int64 `json:"received"` // distinct messages of the worst group
 	Lost        int64 `json:"lost"`     // summed over groups, as are the rest
-	Duplicates  int64 `json:"duplicates"`
-	OutOfOrder  int64 `json:"out_of_order"`
-	Foreign     int64 `json:"foreign"` // deliveries that are no message of this step
+	// Unknown messages were acknowledged and not received when the step was cut
+	// off: nobody waited for them until the deadline. Lost is 0 then.
+	Unknown    int64 `json:"unknown,omitempty"`
+	Duplicates int64 `json:"duplicates"`
+	OutOfOrder int64 `json:"out_of_order"`
+	Foreign    int64 `json:"foreign"` // deliveries that are no message of this step
 }
 
 // PartInfo names a closed part.

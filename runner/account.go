@@ -6,7 +6,6 @@ import (
 
 	"queuebench/objectstore"
 	"queuebench/rawlog"
-	"queuebench/runner/seqset"
 	"queuebench/stats"
 )
 
@@ -15,7 +14,6 @@ import (
 func (s *step) account() error {
 	var err error
 	a := &s.rec.Accounting
-	acked := make([]*seqset.Set, len(s.senders))
 	for i, p := range s.senders {
 		c := p.books.Counts()
 		if s.scheduled != nil {
@@ -30,10 +28,9 @@ func (s *step) account() error {
 		a.Failed += c.Failed
 		a.Unconfirmed += c.Unconfirmed
 		a.Overrun += c.Overrun
-		acked[i] = p.books.AckedSet()
 	}
 	for i, g := range s.groups {
-		received := s.accountGroup(g, acked)
+		received := s.accountGroup(g)
 		if i == 0 || received < a.Received {
 			a.Received = received
 		}
@@ -46,10 +43,9 @@ func (s *step) account() error {
 }
 
 // accountGroup adds a group's counts and returns its distinct messages.
-func (s *step) accountGroup(g *group, acked []*seqset.Set) (received int64) {
+func (s *step) accountGroup(g *group) (received int64) {
 	a := &s.rec.Accounting
 	var deliveries int64
-	union := make([]seqset.Set, len(s.senders))
 	for _, r := range s.receivers {
 		if r.group != g {
 			continue
@@ -58,15 +54,14 @@ func (s *step) accountGroup(g *group, acked []*seqset.Set) (received int64) {
 		deliveries += r.deliveries.Load()
 		a.OutOfOrder += r.outOfOrder.Load()
 		a.Foreign += r.stale.Load() + r.foreign.Load() + r.corrupt.Load()
-		for p := range union {
-			union[p].Union(&r.tracks[p].seen)
-		}
 		r.logMu.Unlock()
 	}
-	for p := range union {
-		received += union[p].Len()
-		a.Lost += acked[p].Without(&union[p])
+	if missing := s.missing(g); s.cut {
+		a.Unknown += missing
+	} else {
+		a.Lost += missing
 	}
+	received = g.fresh.Load()
 	a.Duplicates += deliveries - received
 	return received
 }

@@ -9,6 +9,7 @@ import (
 
 	"queuebench/queue"
 	"queuebench/rawlog"
+	"queuebench/runner/seqset"
 )
 
 // drive runs the load and the drain.
@@ -48,15 +49,18 @@ func (s *step) drive(ctx context.Context, cancel context.CancelCauseFunc) error 
 	finishing.Wait()
 	s.drained(drain)
 
+	var err error
 	select {
-	case err := <-s.fatal:
-		return err
+	case err = <-s.fatal:
 	default:
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
 	}
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
+	if s.cut = err != nil; s.cut {
+		s.rec.CutOffNs = cfg.Clock.Now()
 	}
-	return nil
+	return err
 }
 
 // drained waits until each group has everything, or the deadline passes.
@@ -72,7 +76,7 @@ func (s *step) drained(ctx context.Context) {
 		}
 		all, either := true, true
 		for _, g := range s.groups {
-			whole, have := g.count.Load() == marks, s.fresh(g) >= acked
+			whole, have := g.count.Load() == marks, g.fresh.Load() >= acked && s.missing(g) == 0
 			all = all && whole && have
 			either = either && (whole || have && open == 0)
 		}
@@ -90,11 +94,11 @@ func (s *step) drained(ctx context.Context) {
 	}
 }
 
-func (s *step) fresh(g *group) (n int64) {
-	for _, r := range s.receivers {
-		if r.group == g {
-			n += r.fresh.Load()
-		}
+// missing is the number of messages that were acknowledged and the group has
+// not received. Their counts do not tell: it may have others, which failed.
+func (s *step) missing(g *group) (n int64) {
+	for p, sender := range s.senders {
+		sender.books.WithAcked(func(acked *seqset.Set) { n += g.missing(p, acked) })
 	}
 	return n
 }

@@ -46,13 +46,14 @@ func (r *run) end(ctx context.Context, failed error) error {
 		defer cancelLate()
 		closing = late
 	}
-	err := errors.Join(failed, logErr, r.writeManifest(closing))
+	manifestErr := r.writeManifest(closing)
+	err := errors.Join(failed, logErr, manifestErr)
 	if len(unsent) > 0 {
 		err = errors.Join(err, r.spoolManifest())
 	}
 	if r.result.Interrupted {
 		// What an interrupt cuts off is no failure of its own.
-		err = errors.Join(logErr, context.Cause(r.ctx))
+		err = errors.Join(logErr, manifestErr, context.Cause(r.ctx))
 	}
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync/atomic"
+	"time"
 
 	"queuebench/queue"
 	"queuebench/queue/memory"
@@ -17,7 +18,11 @@ type faulty struct {
 	failCreate   error
 	failConsumer error
 	breakAfter   int             // the consumer fails after so many batches; 0 for never
+	breakDelay   time.Duration   // and takes so long to find out
 	inject       [][]byte        // payloads that are delivered with the first batch
+	stallAfter   int             // the consumer stands still after so many batches; 0 for never
+	stallFor     time.Duration   // for so long
+	failFirst    int64           // so many messages are delivered, and told to have failed
 	reorder      bool            // each batch is delivered backwards
 	ackTwice     bool            // each acknowledgement is told twice
 	deaf         bool            // Close of consumers never returns before its release
@@ -53,6 +58,15 @@ func (q *faulty) Producer(ctx context.Context, cfg queue.ProducerConfig) (queue.
 			acked(a)
 			acked(a)
 		}
+	} else if q.failFirst > 0 {
+		cfg.Acked = func(acks []queue.Ack) {
+			for _, a := range acks {
+				if a.First < q.failFirst && a.Err == nil {
+					a.Err = errors.New("the answer was lost")
+				}
+				acked([]queue.Ack{a})
+			}
+		}
 	}
 	return q.Queue.Producer(ctx, cfg)
 }
@@ -75,7 +89,11 @@ var errBroken = errors.New("the reader found a gap")
 
 func (c *faultyConsumer) Receive(ctx context.Context) ([]queue.Delivery, error) {
 	if c.q.breakAfter > 0 && c.batches == c.q.breakAfter {
+		time.Sleep(c.q.breakDelay)
 		return nil, errBroken
+	}
+	if c.q.stallAfter > 0 && c.batches == c.q.stallAfter {
+		time.Sleep(c.q.stallFor)
 	}
 	batch, err := c.Consumer.Receive(ctx)
 	if err != nil {

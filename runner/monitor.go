@@ -125,7 +125,7 @@ func (m *monitor) levels(now int64) levels {
 func (m *monitor) slowest() int64 {
 	var least int64
 	for i, g := range m.s.groups {
-		if n := m.s.fresh(g); i == 0 || n < least {
+		if n := g.fresh.Load(); i == 0 || n < least {
 			least = n
 		}
 	}

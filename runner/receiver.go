@@ -28,7 +28,7 @@ type receiver struct {
 
 	tracks []track // per producer
 
-	deliveries, fresh, outOfOrder, stale, foreign, corrupt atomic.Int64
+	deliveries, outOfOrder, stale, foreign, corrupt atomic.Int64
 
 	// idle and the watermark: see tick.
 	idle    atomic.Bool
@@ -50,16 +50,30 @@ type receivedLog interface {
 type track struct {
 	share schedule.Share
 	len   int64
-	seen  seqset.Set
 	high  []int64 // per partition: the highest seq seen, −1 for none
 }
 
-// group is the consumers that share the messages.
+// group is the consumers that share the messages. What one of them has received
+// is a duplicate for all: after a rebalance another one may get it again.
 type group struct {
 	name  string
 	mu    sync.Mutex
 	marks map[mark]bool
+	got   []seqset.Set // per producer
 	count atomic.Int64 // of marks
+	fresh atomic.Int64 // distinct messages
+}
+
+func newGroup(name string, producers int) *group {
+	return &group{name: name, marks: map[mark]bool{}, got: make([]seqset.Set, producers)}
+}
+
+// missing is the number of messages of a producer that were acknowledged and
+// the group has not received.
+func (g *group) missing(producer int, acked *seqset.Set) int64 {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return acked.Without(&g.got[producer])
 }
 
 type mark struct {
@@ -67,9 +81,8 @@ type mark struct {
 	partition int32
 }
 
+// seen notes an end mark. The group is locked.
 func (g *group) seen(m mark) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
 	if !g.marks[m] {
 		g.marks[m] = true
 		g.count.Add(1)
@@ -94,6 +107,7 @@ func (r *receiver) name() string { return fmt.Sprintf("consumer-%d", r.id) }
 
 // run receives until ctx ends, which is no error.
 func (r *receiver) run(ctx context.Context) error {
+	defer r.settle()
 	for {
 		r.idle.Store(true)
 		batch, err := r.consumer.Receive(ctx)
@@ -108,10 +122,19 @@ func (r *receiver) run(ctx context.Context) error {
 	}
 }
 
+// settle says that nothing more comes: what was received until now is recorded.
+func (r *receiver) settle() {
+	r.logMu.Lock()
+	defer r.logMu.Unlock()
+	r.log.SetWatermark(r.clock.Now())
+}
+
 // take records a batch that was received at now.
 func (r *receiver) take(batch []queue.Delivery, now int64) {
 	r.logMu.Lock()
 	defer r.logMu.Unlock()
+	r.group.mu.Lock()
+	defer r.group.mu.Unlock()
 	row := rawlog.ReceivedRow{Consumer: int32(r.id), Group: r.group.name, ReceivedNs: now}
 	start := r.start.Load()
 	var deliveries, fresh int64
@@ -132,7 +155,7 @@ func (r *receiver) take(batch []queue.Delivery, now int64) {
 			continue
 		}
 		deliveries++
-		if t.seen.Add(id.Seq) {
+		if r.group.got[id.Producer].Add(id.Seq) {
 			fresh++
 			if high := &t.high[d.Partition]; id.Seq < *high {
 				r.outOfOrder.Add(1)
@@ -147,7 +170,7 @@ func (r *receiver) take(batch []queue.Delivery, now int64) {
 		r.log.Append(row)
 	}
 	r.deliveries.Add(deliveries)
-	r.fresh.Add(fresh)
+	r.group.fresh.Add(fresh)
 	r.stamped = now
 	r.log.SetWatermark(now)
 	r.handOver()

@@ -64,7 +64,7 @@ func sendingPath(batch int) func() {
 // receivingPath is a receiver that takes a batch of messages with each call.
 func receivingPath(batch int) func() {
 	s := schedule.NewConstant(1e12, time.Hour)
-	r := newReceiver(0, &group{name: "g", marks: map[mark]bool{}}, 1, s, 1, 1)
+	r := newReceiver(0, newGroup("g", 1), 1, s, 1, 1)
 	r.clock, r.start, r.log = clock.New(), new(atomic.Int64), &nowhere{}
 	deliveries := make([]queue.Delivery, batch)
 	for i := range deliveries {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sync/atomic"
 	"time"
 
@@ -48,10 +49,11 @@ type sender struct {
 	batch   []queue.Message
 	pending []ledger.Pending
 
-	seq      int64
-	lags     stats.Counter // sent − intended of each message
-	maxLag   atomic.Int64  // since it was last taken, ns
-	refusals refusals
+	seq       int64
+	retracted int64         // when the first message was due that a Send which was cut off did not take; MaxInt64 for none
+	lags      stats.Counter // sent − intended of each message
+	maxLag    atomic.Int64  // since it was last taken, ns
+	refusals  refusals
 }
 
 func (s *sender) name() string { return fmt.Sprintf("producer-%d", s.id) }
@@ -61,6 +63,7 @@ func (s *sender) name() string { return fmt.Sprintf("producer-%d", s.id) }
 func (s *sender) load(ctx context.Context) (scheduled int64, err error) {
 	n := max(1, min(maxBatch, maxBatchBytes/s.size))
 	s.makeBatch(n)
+	s.retracted = math.MaxInt64
 	w := pace.New(s.clock, s.pacing, s.stop)
 	defer w.Close()
 	sending, cancel := context.WithTimeout(ctx, time.Duration(s.end-s.clock.Now()))
@@ -94,8 +97,21 @@ func (s *sender) load(ctx context.Context) (scheduled int64, err error) {
 		due := s.start + s.share.At(seq)
 		s.books.Overrun(seq, due)
 	}
-	s.books.Next(max(s.end, s.clock.Now()))
+	s.books.Next(s.whole(s.stop.Load() || err != nil))
 	return scheduled, err
+}
+
+// whole is the time before which the log lacks nothing of the load that has
+// ended. When it was cut off, what was due and not sent says nothing.
+func (s *sender) whole(cut bool) int64 {
+	first := s.retracted
+	if s.seq < s.share.Len() {
+		first = min(first, s.start+s.share.At(s.seq))
+	}
+	if cut && first < math.MaxInt64 {
+		return first
+	}
+	return max(s.end, s.clock.Now())
 }
 
 // makeBatch makes the memory of n messages, which each batch uses again.
@@ -143,6 +159,9 @@ func (s *sender) send(ctx context.Context, k int) error {
 		return nil
 	}
 	s.books.Retract(k-taken, ctx.Err() != nil)
+	if ctx.Err() != nil && taken < k {
+		s.retracted = s.pending[taken].Intended
+	}
 	if ctx.Err() != nil || errors.Is(err, queue.ErrClosed) {
 		return err
 	}

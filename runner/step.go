@@ -55,6 +55,7 @@ type step struct {
 
 	start     atomic.Int64 // of the schedule, ns; 0 before it is set
 	stop      atomic.Bool
+	cut       bool    // ended before its drain had
 	scheduled []int64 // per producer, once its load has ended
 
 	receiving sync.WaitGroup
@@ -77,7 +78,7 @@ func newStep(r *run, p Plan, index int) *step {
 		DurationNs: int64(p.Schedule.Duration()), Producers: r.cfg.Producers, Parts: []rawlog.PartInfo{},
 	}
 	for g := range r.cfg.Groups {
-		s.groups = append(s.groups, &group{name: fmt.Sprintf("group-%d", g), marks: map[mark]bool{}})
+		s.groups = append(s.groups, newGroup(fmt.Sprintf("group-%d", g), r.cfg.Producers))
 		s.rec.Groups = append(s.rec.Groups, s.groups[g].name)
 	}
 	s.events = &events{clock: r.cfg.Clock, log: r.cfg.Log.Events(p.Step, p.Repeat, process), batches: r.cfg.Log.Batches(p.Step, p.Repeat, process)}
@@ -107,7 +108,9 @@ func (s *step) run(ctx context.Context) error {
 	s.rec.Requests = requestsSince(before, s.r.requests())
 	if err != nil {
 		s.events.add(process, "failure", oneLine(err), rawlog.Null)
-		s.rec.Failure = oneLine(err)
+		if s.rec.Failure = oneLine(err); s.r.interrupted() {
+			s.rec.Failure = "interrupted"
+		}
 	}
 	s.rec.Complete = err == nil
 	s.rec.EndedNs = s.r.cfg.Clock.Now()
@@ -213,7 +216,7 @@ func (s *step) close(ctx context.Context, cancel context.CancelCauseFunc) {
 	s.stop.Store(true)
 	cancel(nil)
 	for _, p := range s.senders {
-		p.books.Close()
+		p.books.Close(s.cut)
 	}
 	var closing sync.WaitGroup
 	for _, p := range s.senders {

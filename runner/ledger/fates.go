@@ -111,7 +111,9 @@ func (l *Ledger) advance(ackedTo int64) {
 func (l *Ledger) Watermark() {
 	l.ackMu.Lock()
 	defer l.ackMu.Unlock()
-	l.watermark()
+	if !l.closed {
+		l.watermark()
+	}
 }
 
 func (l *Ledger) watermark() {
@@ -132,14 +134,19 @@ func (l *Ledger) watermark() {
 }
 
 // Close writes a row for each message that is still open. The sender has
-// ended. Later acknowledgements change nothing.
-func (l *Ledger) Close() {
+// ended. Later acknowledgements change nothing. cut says that the step was cut
+// off before its deadline: the watermark then stays below what is still open,
+// whose fate nobody waited for.
+func (l *Ledger) Close(cut bool) {
 	l.ackMu.Lock()
 	defer l.ackMu.Unlock()
 	if l.closed {
 		return
 	}
 	l.closed = true
+	if cut {
+		l.watermark()
+	}
 	l.logMu.Lock()
 	defer l.logMu.Unlock()
 	for at, e := range l.stragglers {
@@ -154,7 +161,9 @@ func (l *Ledger) Close() {
 	}
 	l.head.Store(head)
 	l.done.Store(tail)
-	l.log.SetWatermark(l.now())
+	if !cut {
+		l.log.SetWatermark(l.now())
+	}
 }
 
 func (l *Ledger) giveUp(e entry) {

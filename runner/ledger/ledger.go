@@ -168,8 +168,13 @@ func (l *Ledger) Counts() Counts {
 	}
 }
 
-// AckedSet is the seqs that were acknowledged. It may be used after Close.
-func (l *Ledger) AckedSet() *seqset.Set { return &l.ackedSet }
+// WithAcked calls f with the seqs that were acknowledged, while no more are
+// added.
+func (l *Ledger) WithAcked(f func(acked *seqset.Set)) {
+	l.ackMu.Lock()
+	defer l.ackMu.Unlock()
+	f(&l.ackedSet)
+}
 
 // Check compares the closed books with what was scheduled.
 func (l *Ledger) Check(scheduled int64) error {

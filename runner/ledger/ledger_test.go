@@ -46,7 +46,7 @@ func TestRowsCarryWhatBecameOfEachMessage(t *testing.T) {
 	*now = 5000
 	l.Acked([]queue.Ack{{First: 0, N: 4, Partition: 2, Offset: 40, OffsetStep: 1}, {First: 4, N: 2, Partition: -1, Offset: -1, Err: errors.New("no")}, {First: 6, N: 2, Partition: 1, Offset: 9}})
 	l.Overrun(10, 1000)
-	l.Close()
+	l.Close(false)
 	rows := log.byseq()
 	for seq, want := range map[int64]rawlog.SentRow{
 		3:  {Producer: 3, Seq: 3, IntendedNs: 300, SentNs: 307, AckedNs: 5000, Status: rawlog.Acked, BlockedNs: 5, Partition: 2, Offset: 43},
@@ -68,7 +68,7 @@ func TestRowsCarryWhatBecameOfEachMessage(t *testing.T) {
 	if l.Check(12) == nil {
 		t.Error("12 scheduled messages balance with 11 rows")
 	}
-	if set := l.AckedSet(); set.Len() != 6 || set.Has(4) || !set.Has(7) {
+	if set := &l.ackedSet; set.Len() != 6 || set.Has(4) || !set.Has(7) {
 		t.Errorf("the acknowledged set has %d members", set.Len())
 	}
 }
@@ -100,7 +100,7 @@ func TestWhatTheClientDidNotTakeIsFailedAndItsNumbersAreUsedAgain(t *testing.T) 
 	l.Retract(2, false) // 3 and 4 were not taken
 	register(l, 5, 2)   // the client counts them 3 and 4
 	l.Acked([]queue.Ack{{First: 0, N: 5}})
-	l.Close()
+	l.Close(false)
 	rows := log.byseq()
 	for seq := range int64(7) {
 		want := rawlog.Acked
@@ -121,7 +121,7 @@ func TestRetractedBecauseTheStepEndedIsOverrun(t *testing.T) {
 	register(l, 0, 5)
 	l.Retract(2, true)
 	l.Acked([]queue.Ack{{First: 0, N: 3}})
-	l.Close()
+	l.Close(false)
 	if c := l.Counts(); c.Overrun != 2 || c.Attempted != 3 || l.Check(5) != nil {
 		t.Errorf("counts %+v, check %v", c, l.Check(5))
 	}
@@ -138,7 +138,7 @@ func TestEndMarksHaveNoRow(t *testing.T) {
 		t.Errorf("counts %+v", c)
 	}
 	l.Acked([]queue.Ack{{First: 0, N: 4}})
-	l.Close()
+	l.Close(false)
 	if len(log.rows) != 2 || l.Check(2) != nil {
 		t.Errorf("%d rows, check %v", len(log.rows), l.Check(2))
 	}
@@ -156,9 +156,9 @@ func TestStrangeAcknowledgementsAreCounted(t *testing.T) {
 func TestLateAcknowledgementsChangeNothing(t *testing.T) {
 	l, log, _ := rig(10)
 	register(l, 0, 2)
-	l.Close()
+	l.Close(false)
 	l.Acked([]queue.Ack{{First: 0, N: 2}})
-	l.Close()
+	l.Close(false)
 	if c := l.Counts(); c.Unconfirmed != 2 || c.Acked != 0 || len(log.rows) != 2 {
 		t.Errorf("counts %+v, %d rows", c, len(log.rows))
 	}
@@ -184,7 +184,7 @@ func TestOneMessageThatIsNeverResolvedDoesNotStopTheRest(t *testing.T) {
 	if log.watermark != 100_700 {
 		t.Errorf("watermark %d, want that of message 1007", log.watermark)
 	}
-	l.Close()
+	l.Close(false)
 	if c := l.Counts(); c.Unconfirmed != 9 || c.Acked != 9991 || c.Strange != 0 || l.Check(10_000) != nil {
 		t.Errorf("counts %+v, check %v", c, l.Check(10_000))
 	}
@@ -254,7 +254,7 @@ func TestRandomFates(t *testing.T) {
 	}
 	close(taken)
 	<-done
-	l.Close()
+	l.Close(false)
 	rows := log.byseq()
 	if len(log.rows) != messages || len(rows) != messages {
 		t.Fatalf("%d rows for %d messages, %d distinct", len(log.rows), messages, len(rows))

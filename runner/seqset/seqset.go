@@ -81,18 +81,6 @@ func (s *Set) blank() *[words]uint64 {
 	return b
 }
 
-// Union adds all members of o.
-func (s *Set) Union(o *Set) {
-	for i := range o.chunks {
-		base := int64(i) << chunkBits
-		for w := range words {
-			for m := o.chunks[i].word(w); m != 0; m &= m - 1 {
-				s.Add(base + int64(w*64+bits.TrailingZeros64(m)))
-			}
-		}
-	}
-}
-
 // Without is the number of members of s that are not in o.
 func (s *Set) Without(o *Set) int64 {
 	var n int64

@@ -116,3 +116,25 @@ func tenRates(tb testing.TB) *Digest {
 	}
 	return d
 }
+
+// BenchmarkJoin joins in order. What a message costs does not depend on how many
+// there are.
+func BenchmarkJoin(b *testing.B) {
+	for _, n := range []int64{1_000_000, 16_000_000} {
+		b.Run(FormatCount(n), func(b *testing.B) {
+			for range b.N {
+				s := &StepDigest{StartNs: testStart, Duration: 7200 * sec, Interval: 100 * sec}
+				s.Intervals = newIntervals(s.Duration, s.Interval, nil)
+				j := newJoiner(s, []string{"g"})
+				j.maxSeq, j.sentWhole, j.receivedWhole = n, true, true
+				for i := range n {
+					at := testStart + i*100_000
+					j.row(0, i, at, at, at+1e6, 0, rawlog.Acked)
+					j.delivery(0, 0, i, at+5e6, rawlog.Null)
+				}
+				j.finish()
+			}
+			b.ReportMetric(float64(b.Elapsed())/float64(b.N)/float64(n), "ns/message")
+		})
+	}
+}

@@ -121,3 +121,34 @@ func TestThroughputCountsSecondsWithoutADelivery(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// The log of a run that was killed while one of two partitions stood still: the
+// rows of the other one go on beyond the watermark, and their seqs beyond the
+// number of rows. They are unknown, not rejected.
+func TestRowsBeyondTheWatermarkAreUnknown(t *testing.T) {
+	const stuck, n = 100, 40_000
+	at := func(i int64) int64 { return testStart + i*1e6 }
+	// It is not in run.json: its length is what the first rows tell.
+	s := &StepDigest{StartNs: testStart, Duration: sec, Interval: 100 * ms}
+	s.Intervals = newIntervals(s.Duration, s.Interval, nil)
+	j := newJoiner(s, []string{"g"})
+	j.until = at(n)
+	j.maxSeq = n/2 + stuck/2 + cutSlack
+	j.producer(0).watermark = at(stuck)
+	for i := range int64(n) {
+		if i < stuck || i%2 == 1 {
+			j.row(0, i, at(i), at(i), at(i)+1e6, 0, rawlog.Acked)
+			j.delivery(0, 0, i, at(i)+5e6, rawlog.Null)
+		}
+	}
+	j.finish()
+	a := s.Accounting
+	if a.RecordsRejected != 0 || a.Foreign != 0 || a.Lost != 0 || a.Received != stuck || a.Acked != stuck || a.RecordsUsed != stuck {
+		t.Errorf("%+v", a)
+	}
+	// Holes between rows are messages of which nothing is known; those of the
+	// last blocks may lie beyond the schedule.
+	if a.Scheduled != a.Attempted+a.Unknown || a.Unknown < (n-stuck)/2 || a.Unknown > n-stuck {
+		t.Errorf("%+v", a)
+	}
+}

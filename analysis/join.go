@@ -14,8 +14,12 @@ const (
 	// maxOpenBlocks bounds the memory of a join: 67 million messages in
 	// flight at 17 B each.
 	maxOpenBlocks = 1 << 16
-	maxGroups     = 64
-	maxProducers  = 1 << 16
+	// cutSlack is by how much a seq may exceed the number of rows in a log that
+	// was cut off: the messages that were in flight, and those whose part was
+	// not closed, have none. It bounds what a damaged seq costs.
+	cutSlack     = 1 << 22
+	maxGroups    = 64
+	maxProducers = 1 << 16
 	// maxSeconds bounds ReceivedPerSecond: 11 days.
 	maxSeconds = 1_000_000
 )
@@ -68,8 +72,9 @@ type messageKey struct {
 type producer struct {
 	id        int32
 	watermark int64 // of its rows, ns since the epoch
-	blocks    map[int64]*block
-	newest    int64
+	// blocks are open; gone ones are doneBlock or asideBlock.
+	blocks, gone map[int64]*block
+	newest       int64
 	// The blocks used last, by rows and by deliveries.
 	rowBlock, deliveryBlock *block
 }
@@ -129,7 +134,7 @@ func (j *joiner) producer(id int64) *producer {
 	}
 	p := j.producers[int32(id)]
 	if p == nil {
-		p = &producer{id: int32(id), watermark: math.MaxInt64, blocks: map[int64]*block{}}
+		p = &producer{id: int32(id), watermark: math.MaxInt64, blocks: map[int64]*block{}, gone: map[int64]*block{}}
 		if !j.sentWhole {
 			// A producer without a part of its own: nothing is known of it.
 			p.watermark = math.MinInt64

@@ -8,10 +8,13 @@ import (
 // block returns a block of p, makes it if it is new; nil once memory is
 // exhausted, with j.err set.
 func (j *joiner) block(p *producer, index int64) *block {
-	b := p.blocks[index]
-	if b != nil {
+	if b := p.blocks[index]; b != nil {
 		return b
 	}
+	if b := p.gone[index]; b != nil {
+		return b
+	}
+	var b *block
 	if j.openCount++; j.openCount > maxOpenBlocks {
 		j.err = fmt.Errorf("more than %d messages in flight at one time: too many to join in memory", maxOpenBlocks*blockSize)
 		return nil
@@ -36,7 +39,7 @@ func (j *joiner) block(p *producer, index int64) *block {
 func (j *joiner) moveAside(p *producer) {
 	limit := asideShare * (1 + len(j.groups))
 	for index, b := range p.blocks {
-		if b == doneBlock || b == asideBlock || index > p.newest-asideBehind || b.open > limit {
+		if index > p.newest-asideBehind || b.open > limit {
 			continue
 		}
 		for i := range b.state {
@@ -68,7 +71,8 @@ func (j *joiner) leftOf(b *block, i int) *straggler {
 }
 
 func (j *joiner) release(p *producer, b *block, left *block) {
-	p.blocks[b.index] = left
+	delete(p.blocks, b.index)
+	p.gone[b.index] = left
 	if p.rowBlock == b {
 		p.rowBlock = nil
 	}

@@ -148,9 +148,6 @@ func (j *joiner) arrived(state uint8, intended, sent, received, broker int64) {
 func (j *joiner) finish() {
 	for _, p := range j.producers {
 		for _, b := range p.blocks {
-			if b == doneBlock || b == asideBlock {
-				continue
-			}
 			for i := range b.state {
 				if s := j.leftOf(b, i); s != nil && (s.state != openMessage || s.got != 0) {
 					j.missing(s)

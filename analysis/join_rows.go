@@ -17,7 +17,7 @@ func (j *joiner) row(id, seq, intended, sent, acked, blocked int64, status rawlo
 		return
 	}
 	live := j.sending.at(intended)
-	if live == nil {
+	if live == nil && !j.beyond(p, intended) {
 		a.RecordsRejected++
 		return
 	}
@@ -82,10 +82,15 @@ func (j *joiner) lateRow(p *producer, b *block, live *liveInterval, seq, intende
 // countRow counts a row of sent and returns the message's state.
 func (j *joiner) countRow(p *producer, live *liveInterval, intended, sent, acked, blocked int64, status rawlog.Status) uint8 {
 	a := &j.step.Accounting
-	iv := &j.step.Intervals[live.index]
 	a.Scheduled++
+	if live == nil {
+		// A step that is not in run.json ends at its watermark.
+		a.Unknown++
+		return hasRow | isUnknown
+	}
+	iv := &j.step.Intervals[live.index]
 	iv.Scheduled++
-	if intended >= p.watermark || intended >= j.until {
+	if j.beyond(p, intended) {
 		a.Unknown++
 		iv.Unknown++
 		return hasRow | isUnknown
@@ -120,4 +125,9 @@ func (j *joiner) countRow(p *producer, live *liveInterval, intended, sent, acked
 		a.RecordsRejected++
 	}
 	return state
+}
+
+// beyond tells whether a message lies beyond the watermarks.
+func (j *joiner) beyond(p *producer, intended int64) bool {
+	return intended >= p.watermark || intended >= j.until
 }

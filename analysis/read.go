@@ -129,6 +129,9 @@ func (r *reading) step(m *rawlog.Manifest, s *stepParts, opt Options) (*StepDige
 	j.sending.free, j.receiving.free = r.sending, r.receiving
 	j.maxSeq = s.rows(rawlog.Sent.Name)
 	j.watermarks(s, planned)
+	if !j.sentWhole {
+		j.maxSeq += cutSlack
+	}
 	out.Complete = planned != nil && planned.Complete && j.sentWhole && j.receivedWhole
 	if err := j.run(sent, received); err != nil {
 		return fail(err)

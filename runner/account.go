@@ -3,9 +3,11 @@ package runner
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"queuebench/objectstore"
 	"queuebench/rawlog"
+	"queuebench/rawlog/logwriter"
 	"queuebench/stats"
 )
 
@@ -128,7 +130,10 @@ type StepResult struct {
 func (s *step) result() StepResult {
 	r := StepResult{Step: s.rec, EndToEnd: s.monitor.latencies(), SendLag: s.lags()}
 	a := s.rec.Accounting
-	r.Missing = a.Lost + a.Overrun*int64(len(s.groups))
+	r.Missing = a.Lost
+	if !s.cut { // else what was not sent says nothing
+		r.Missing += a.Overrun * int64(len(s.groups))
+	}
 	r.Behind = s.monitor.behind(a.Overrun)
 	return r
 }
@@ -139,4 +144,17 @@ func (s *step) lags() stats.Compact {
 		_ = all.Accumulate(p.lags.Take()) // only a histogram that is none is an error
 	}
 	return all.Compact()
+}
+
+// logTrouble is what the raw log did to a step: an actor that waits for it
+// stamps what comes next too late.
+func logTrouble(before, now logwriter.Stats) (texts []string) {
+	if n := now.Blocked - before.Blocked; n > 0 {
+		texts = append(texts, fmt.Sprintf("the raw log could not keep up and held producers or consumers up %d times, for %v in all: latencies are too long by up to as much; give the runner more CPU or a lower rate",
+			n, time.Duration(now.BlockedNs-before.BlockedNs).Round(time.Microsecond)))
+	}
+	if n := now.UploadRetries - before.UploadRetries; n > 0 {
+		texts = append(texts, fmt.Sprintf("the log's store did not take %d uploads at once, and they are tried again: %s", n, now.UploadError))
+	}
+	return texts
 }

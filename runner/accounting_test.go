@@ -9,6 +9,7 @@ import (
 	"queuebench/queue"
 	"queuebench/queue/memory"
 	"queuebench/rawlog"
+	"queuebench/rawlog/logwriter"
 	"queuebench/runner/envelope"
 	"queuebench/runner/schedule"
 )
@@ -226,6 +227,20 @@ func TestRising(t *testing.T) {
 	} {
 		if got := rising(series(c.f), 10e9, 10_000); (got != "") != c.behind {
 			t.Errorf("%s: %q", c.name, got)
+		}
+	}
+}
+
+func TestWhatTheLogDidToAStepIsAWarning(t *testing.T) {
+	before := logwriter.Stats{Blocked: 3, BlockedNs: 10_000_000, UploadRetries: 1}
+	if got := logTrouble(before, before); len(got) != 0 {
+		t.Errorf("%q", got)
+	}
+	now := logwriter.Stats{Blocked: 5, BlockedNs: 30_000_000, UploadRetries: 4, UploadError: "503 SlowDown"}
+	got := strings.Join(logTrouble(before, now), "\n")
+	for _, want := range []string{"2 times, for 20ms", "3 uploads", "503 SlowDown"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q lacks %q", got, want)
 		}
 	}
 }

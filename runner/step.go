@@ -92,7 +92,7 @@ func (s *step) run(ctx context.Context) error {
 	s.events.add(process, "start", fmt.Sprintf("step %d, repeat %d: %s messages per second for %v", s.plan.Step, s.plan.Repeat, s.plan.Rate, s.plan.Schedule.Duration()), rawlog.Null)
 	s.monitor = newMonitor(s)
 	s.monitor.phase("opening")
-	before := s.r.requests()
+	before, logBefore := s.r.requests(), s.r.cfg.Log.Stats()
 
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -111,6 +111,10 @@ func (s *step) run(ctx context.Context) error {
 		if s.rec.Failure = oneLine(err); s.r.interrupted() {
 			s.rec.Failure = "interrupted"
 		}
+	}
+	for _, text := range logTrouble(logBefore, s.r.cfg.Log.Stats()) {
+		s.events.add(process, "note", text, rawlog.Null)
+		s.r.warn(fmt.Sprintf("step %d, repeat %d: %s", s.plan.Step, s.plan.Repeat, text))
 	}
 	s.rec.Complete = err == nil
 	s.rec.EndedNs = s.r.cfg.Clock.Now()

@@ -24,8 +24,15 @@ var resultQuantiles = []struct {
 	q    float64
 }{{"50", 0.5}, {"99", 0.99}, {"99.9", 0.999}}
 
-// support is the number of messages that a percentile needs to be shown.
-var support = []int64{2, 368, 3688}
+// supported tells whether a percentile of the whole step is shown: as analyze
+// has it, but for the commits, which are taken to have come at each interval.
+func supported(m *rawlog.Manifest, s *runner.StepResult, q float64, n int64) bool {
+	blocks := int64(stats.MinBlocks)
+	if t := m.Queue.CommitInterval; t > 0 {
+		blocks = s.DurationNs / int64(t)
+	}
+	return stats.Supported(q, n, blocks)
+}
 
 // jsonResult is what --json prints.
 type jsonResult struct {
@@ -66,7 +73,7 @@ type jsonLatency struct {
 
 func latencyOf(c stats.Compact, missing int64) jsonLatency {
 	l := jsonLatency{N: c.N, MinNs: c.Min, MaxNs: c.Max, MeanNs: c.Mean(), Percentiles: map[string]*int64{}}
-	if c.N == 0 {
+	if c.N+missing == 0 {
 		return l
 	}
 	for _, p := range resultQuantiles {
@@ -139,10 +146,10 @@ func printTable(out io.Writer, m *rawlog.Manifest, r *runner.Result) error {
 		s := &r.Steps[i]
 		a := s.Accounting
 		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t", strconv.FormatFloat(s.Rate, 'f', -1, 64), s.Repeat, a.Scheduled, a.Acked, a.Received, a.Lost, a.Duplicates, a.Overrun)
-		for j, p := range resultQuantiles {
-			fmt.Fprintf(w, "%s\t", quantileText(s.EndToEnd, p.q, s.Missing, support[j]))
+		for _, p := range resultQuantiles {
+			fmt.Fprintf(w, "%s\t", quantileText(s.EndToEnd, p.q, s.Missing, supported(m, s, p.q, s.EndToEnd.N+s.Missing)))
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\n", quantileText(s.EndToEnd, 1, 0, 1), quantileText(s.SendLag, 0.99, 0, support[1]), stateText(s))
+		fmt.Fprintf(w, "%s\t%s\t%s\n", quantileText(s.EndToEnd, 1, 0, true), quantileText(s.SendLag, 0.99, 0, supported(m, s, 0.99, s.SendLag.N)), stateText(s))
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -165,8 +172,8 @@ func stateText(s *runner.StepResult) string {
 
 // quantileText is a dash without the messages for it, and says so where the
 // quantile falls on a message that never came.
-func quantileText(c stats.Compact, q float64, missing, needs int64) string {
-	if c.N == 0 || c.N+missing < needs {
+func quantileText(c stats.Compact, q float64, missing int64, supported bool) string {
+	if c.N+missing == 0 || !supported {
 		return "-"
 	}
 	ns, beyond := c.Quantile(q, missing)

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"strconv"
-	"syscall"
 )
 
 // Open opens an object for reading at any offset; the caller closes it.
@@ -44,8 +43,8 @@ func (f *Folder) open(ctx context.Context, key string) (*os.File, Info, error) {
 	if err != nil {
 		return nil, Info{}, err
 	}
-	// Without O_NONBLOCK a named pipe in the folder would hang the reader.
-	file, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	// A named pipe in the folder must not hang the reader.
+	file, err := root.OpenFile(name, os.O_RDONLY|nonblocking, 0)
 	if err != nil {
 		return nil, Info{}, err
 	}

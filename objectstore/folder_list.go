@@ -173,7 +173,7 @@ func (w *folderWalk) children(dir string) ([]string, error) {
 // readFolder reads a folder that may be gone, or be a file by now.
 func readFolder(root *os.Root, dir string) ([]fs.DirEntry, error) {
 	name := filepath.FromSlash(path.Clean("./" + dir))
-	d, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	d, err := root.OpenFile(name, os.O_RDONLY|nonblocking, 0)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 			return nil, nil

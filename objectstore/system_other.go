@@ -8,6 +8,9 @@ import (
 	"syscall"
 )
 
+// nonblocking is a flag of open where there are named pipes.
+const nonblocking = 0
+
 // unlink removes a file, or an empty folder. Here the kind is looked at first,
 // so that a new object could in theory be taken for the empty folder that had
 // its name a moment before; empty folders are therefore left alone.

@@ -11,6 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// nonblocking is a flag of open: without it a named pipe would hang the reader.
+const nonblocking = syscall.O_NONBLOCK
+
 // unlink removes a file, or an empty folder, and never the one for the other:
 // os.Root.Remove takes either, and what is a folder now may be a new object in
 // the next moment.

@@ -57,6 +57,15 @@ func TestStepThatWasCutOff(t *testing.T) {
 	if findingOf(x.Findings, "step-incomplete") == nil {
 		t.Errorf("not called incomplete: %+v", x.Findings)
 	}
+	// 1.1 s of 4 s are known: 11 intervals of 100 ms at most.
+	m.Queue.CommitInterval = 100 * ms
+	src.put(t, m)
+	if d, err = Read(t.Context(), src, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if p := latencyOf(Summarize(d, all()).Steps[0], EndToEnd).Percentiles["50"]; p.Supported {
+		t.Errorf("11 commit intervals support %+v", p)
+	}
 	// Deliveries from 0.5 s to 1.2 s: the piece of a second is left out.
 	if x.Throughput.Seconds != 1 || x.Throughput.ReceivedPerS != 500 {
 		t.Errorf("%+v", x.Throughput)

@@ -113,6 +113,7 @@ func TestTrap12KilledRun(t *testing.T) {
 		{"not in run.json", 10 * ms, false, 5, 3, 900, 1500},
 		{"consumer ahead", 10 * ms, true, 3, 5, 900, 1500},
 		{"nothing received yet", 10 * ms, true, 3, 0, 0, 900},
+		{"nothing received yet, not in run.json", 10 * ms, false, 3, 0, 0, 900},
 		{"long latency", 500 * ms, true, 5, 3, 900, 1500},
 		{"only the end is missing", 10 * ms, true, 7, 7, 2100, 2100},
 	} {

@@ -145,7 +145,11 @@ func (r *reading) step(m *rawlog.Manifest, s *stepParts, opt Options) (*StepDige
 		return fail(err)
 	}
 	if planned == nil && out.Duration > 0 {
-		out.Rate = float64(out.Accounting.Scheduled) / out.Duration.Seconds()
+		var rows int64
+		for i := range out.Intervals {
+			rows += out.Intervals[i].Scheduled
+		}
+		out.Rate = float64(rows) / out.Duration.Seconds()
 	}
 	return out, nil
 }
@@ -235,7 +239,7 @@ func (j *joiner) watermarks(s *stepParts, planned *rawlog.Step) {
 		}
 		return w, w == math.MaxInt64
 	}
-	producers, consumers := 1, len(j.groups)
+	producers, consumers := 1, max(1, len(j.groups))
 	if planned != nil {
 		producers = planned.Producers
 	}

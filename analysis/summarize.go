@@ -141,14 +141,23 @@ func afterWarmup(s *StepDigest, warmup time.Duration) ([]Interval, time.Duration
 // commits, the intervals with a message. Messages of one block wait together,
 // so they are one observation rather than many.
 func (c *cut) countBlocks() int64 {
-	kept := c.step.Duration - c.warmup
+	end := c.step.Duration
+	if !c.step.Complete { // what is known of it
+		end = 0
+		for i := range c.kept {
+			if iv := &c.kept[i]; iv.Scheduled > iv.Unknown {
+				end = iv.End
+			}
+		}
+	}
+	kept := end - c.warmup
 	if kept <= 0 {
 		return 0
 	}
 	commits, interval := c.step.Commits.Commits, c.digest.Manifest.Queue.CommitInterval
 	n := int64(math.MaxInt64)
 	if commits > 0 {
-		n = int64(float64(commits) * float64(kept) / float64(c.step.Duration))
+		n = int64(float64(commits) * float64(kept) / float64(end))
 	}
 	if interval > 0 {
 		n = min(n, int64(kept/interval))

@@ -30,6 +30,9 @@ func (s *step) account() error {
 		a.Failed += c.Failed
 		a.Unconfirmed += c.Unconfirmed
 		a.Overrun += c.Overrun
+		if text := p.trouble(); text != "" && !s.r.interrupted() {
+			s.r.warn(fmt.Sprintf("step %d, repeat %d, %s: %s", s.plan.Step, s.plan.Repeat, p.name(), text))
+		}
 	}
 	for i, g := range s.groups {
 		received := s.accountGroup(g)

@@ -122,6 +122,13 @@ func TestTrap04TheQueueRefusesEverything(t *testing.T) {
 			if got := r.statuses(t); got["failed"] != 600 {
 				t.Errorf("rows of sent: %v", got)
 			}
+			kind := map[memory.Refusal]string{memory.RefuseByAck: "failed", memory.RefuseBySend: "refused"}[how]
+			if r.kinds(t)[kind] == 0 {
+				t.Errorf("events: %v", r.kinds(t))
+			}
+			if all := strings.Join(r.manifest(t).Warnings, "\n"); !strings.Contains(all, "600 of 600 messages failed, the first with: memory:") {
+				t.Errorf("warnings: %s", all)
+			}
 		})
 	}
 }

@@ -1,10 +1,13 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -53,7 +56,8 @@ type sender struct {
 	retracted int64         // when the first message was due that a Send which was cut off did not take; MaxInt64 for none
 	lags      stats.Counter // sent − intended of each message
 	maxLag    atomic.Int64  // since it was last taken, ns
-	refusals  refusals
+	refusals  refusals      // by Send
+	failures  refusals      // by acknowledgement
 }
 
 func (s *sender) name() string { return fmt.Sprintf("producer-%d", s.id) }
@@ -165,7 +169,7 @@ func (s *sender) send(ctx context.Context, k int) error {
 	if ctx.Err() != nil || errors.Is(err, queue.ErrClosed) {
 		return err
 	}
-	s.refusals.add(s.events, s.name(), k-taken, err)
+	s.refusals.add(s.events, s.name(), int64(k-taken), err)
 	return nil
 }
 
@@ -199,25 +203,65 @@ func (s *sender) finish(ctx context.Context) error {
 
 // refusals gathers what a queue refuses into one event a second.
 type refusals struct {
-	messages int
+	kind, what string // of the events, and what was done to the messages
+
+	mu       sync.Mutex
+	messages int64
 	text     string
 	told     time.Time
-	all      atomic.Int64
+	first    string // error of the step
 }
 
-func (r *refusals) add(e *events, actor string, messages int, err error) {
+func (r *refusals) add(e *events, actor string, messages int64, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.messages += messages
-	r.all.Add(int64(messages))
 	r.text = err.Error()
+	if r.first == "" {
+		r.first = r.text
+	}
 	if time.Since(r.told) >= time.Second {
-		r.tell(e, actor)
+		r.tellLocked(e, actor)
 	}
 }
 
-func (r *refusals) tell(e *events, actor string) {
+// tell tells what is left, and returns the first error of the step.
+func (r *refusals) tell(e *events, actor string) (first string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.tellLocked(e, actor)
+	return r.first
+}
+
+func (r *refusals) tellLocked(e *events, actor string) {
 	if r.messages == 0 {
 		return
 	}
-	e.add(actor, "refused", fmt.Sprintf("%d messages were not taken: %s", r.messages, r.text), rawlog.Null)
+	e.add(actor, r.kind, fmt.Sprintf("%d messages %s: %s", r.messages, r.what, r.text), rawlog.Null)
 	r.messages, r.told = 0, time.Now()
+}
+
+// acked takes what the queue's client tells of messages.
+func (s *sender) acked(acks []queue.Ack) {
+	s.books.Acked(acks)
+	for i := range acks {
+		// What is given up when a step closes did not fail.
+		if acks[i].Err != nil && !s.stop.Load() {
+			s.failures.add(s.events, s.name(), acks[i].N, acks[i].Err)
+		}
+	}
+}
+
+// trouble says what became of messages that are not safe; empty when all are.
+func (s *sender) trouble() string {
+	first := cmp.Or(s.refusals.tell(s.events, s.name()), s.failures.tell(s.events, s.name()), "no reason")
+	c := s.books.Counts()
+	var texts []string
+	if c.Failed > 0 {
+		texts = append(texts, fmt.Sprintf("%d of %d messages failed, the first with: %s", c.Failed, c.Attempted, first))
+	}
+	if c.Unconfirmed > 0 {
+		texts = append(texts, fmt.Sprintf("the fate of %d of %d messages was not known in the end", c.Unconfirmed, c.Attempted))
+	}
+	return strings.Join(texts, "; ")
 }

@@ -183,11 +183,13 @@ func (s *step) openProducer(ctx context.Context, id int) (err error) {
 		id: id, tag: s.tag, partitions: s.partitions, size: cfg.MessageSize, filler: s.r.filler,
 		clock: cfg.Clock, pacing: cfg.Pacing, events: s.events, stop: &s.stop,
 	}
+	p.refusals.kind, p.refusals.what = "refused", "were not taken"
+	p.failures.kind, p.failures.what = "failed", "failed"
 	p.share = s.r.share(s.plan.Schedule, id)
 	limit := cfg.MaxInFlight / cfg.Producers
 	p.books = ledger.New(id, limit, s.partitions, cfg.Log.Sent(s.plan.Step, s.plan.Repeat, p.name()), cfg.Clock.Now)
 	p.producer, err = s.queue.Producer(ctx, queue.ProducerConfig{
-		ID: id, Acked: p.books.Acked, Trace: s.events.traces(p.name()), Event: s.events.of(p.name()),
+		ID: id, Acked: p.acked, Trace: s.events.traces(p.name()), Event: s.events.of(p.name()),
 	})
 	if err != nil {
 		return fmt.Errorf("opening %s: %w", p.name(), err)

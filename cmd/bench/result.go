@@ -166,6 +166,10 @@ func stateText(s *runner.StepResult) string {
 		return " failed"
 	case s.Behind != "":
 		return " not keeping up"
+	case s.Accounting.Failed > 0:
+		return " messages failed"
+	case s.Accounting.Unconfirmed > 0:
+		return " messages unconfirmed"
 	}
 	return ""
 }

@@ -129,7 +129,7 @@ func (r *recorder) rest(l *liveInterval) {
 	for i, k := range r.series {
 		if l.counters[i].N() > 0 {
 			h := iv.series(k)
-			*h = stats.Sum(*h, l.counters[i].Take())
+			*h = stats.Sum(*h, l.counters[i].Take().Coarse())
 		}
 	}
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"queuebench/analysis"
@@ -189,6 +190,9 @@ func seriesTable(w *writer, s analysis.Series) {
 			}
 			continue
 		}
+		if !came(p) {
+			p.MinNs, p.MaxNs = -1, -1
+		}
 		ms(p.MinNs)
 		for _, ns := range p.Ns {
 			ms(ns)
@@ -196,4 +200,10 @@ func seriesTable(w *writer, s analysis.Series) {
 		ms(p.MaxNs)
 	}
 	w.raw(`</tbody></table></div></details>`)
+}
+
+// came tells whether a message of the interval came: a minimum and a maximum of
+// 0 stand for none where each percentile falls on one that did not.
+func came(p analysis.Point) bool {
+	return p.MinNs != 0 || p.MaxNs != 0 || slices.ContainsFunc(p.Ns, func(ns int64) bool { return ns != -1 })
 }

@@ -125,6 +125,10 @@ func TestThroughputCountsSecondsWithoutADelivery(t *testing.T) {
 			t.Errorf("%s: %+v, want %v ± %v of %v", c.name, got, mean, sd, c.want)
 		}
 	}
+	// Cut off within the warm-up: the mean of what is known.
+	if got := throughput(&StepDigest{Duration: 60 * sec, ReceivedPerSecond: []int64{80, 100, 60}}, 6*sec); got.Seconds != 0 || got.ReceivedPerS != 80 {
+		t.Errorf("%+v", got)
+	}
 	// Nothing of a whole second: the mean of the step.
 	if got := throughput(&StepDigest{Duration: 500 * ms, Complete: true, ReceivedPerSecond: []int64{50}}, 0); got.Seconds != 0 || got.ReceivedPerS != 100 {
 		t.Errorf("%+v", got)

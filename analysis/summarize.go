@@ -231,8 +231,12 @@ func throughput(s *StepDigest, warmup time.Duration) Throughput {
 	for _, n := range s.ReceivedPerSecond {
 		total += n
 	}
-	if s.Duration <= 0 {
+	whole := s.Duration
+	if !s.Complete { // as far as it is known
+		whole = min(whole, time.Duration(len(s.ReceivedPerSecond))*time.Second)
+	}
+	if whole <= 0 {
 		return Throughput{}
 	}
-	return Throughput{ReceivedPerS: float64(total) / s.Duration.Seconds()}
+	return Throughput{ReceivedPerS: float64(total) / whole.Seconds()}
 }

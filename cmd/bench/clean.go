@@ -88,6 +88,14 @@ func (t *remains) fromAddress(c *cli.Context, address string) error {
 		return fmt.Errorf("the run at %s: %w", address, err)
 	}
 	t.run = m.Run
+	name := path.Base(a.Prefix)
+	if a.IsFolder() {
+		name = filepath.Base(a.Folder)
+	}
+	if c.Bool("log") && name != m.Run {
+		// The log of that name beside it may be another one.
+		return fmt.Errorf("the log at %s is a copy of run %s under another name, which --log does not remove: remove it by hand", a, m.Run)
+	}
 	if a.IsFolder() {
 		a.Folder = filepath.Dir(a.Folder)
 	} else {

@@ -61,6 +61,7 @@ func TestExamplesRunAsTheyAreWritten(t *testing.T) {
 				}
 				if name == "clean" || name == "upload" {
 					os.RemoveAll(defaultData)
+					os.RemoveAll("queuebench-spool")
 					prepareExamples(t)
 				}
 				if status, stdout, stderr := bench(t, args[1:]...); status != 0 || stdout == "" {

@@ -32,6 +32,10 @@ func deltaKind() kind {
 	}
 }
 
+// maxInterval of commits and polls: beyond it a unit was mistyped, and a run
+// would only end by its drain timeout.
+const maxInterval = 24 * time.Hour
+
 func parseDelta(c *cli.Context) (opener, error) {
 	cfg := deltalake.Config{
 		CommitInterval: c.Duration("commit-interval"), PollInterval: c.Duration("poll-interval"),
@@ -51,21 +55,29 @@ func parseDelta(c *cli.Context) (opener, error) {
 			return nil, command.Misusef("--autocommit-duration-ms sets --commit-interval and --poll-interval both: give it, or give these")
 		}
 		ms := c.Int64("autocommit-duration-ms")
-		if ms <= 0 || ms > int64(24*time.Hour/time.Millisecond) {
+		if ms <= 0 || ms > maxInterval.Milliseconds() {
 			return nil, command.Misusef("--autocommit-duration-ms %d: it is a number of milliseconds from 1 to a day", ms)
 		}
 		cfg.CommitInterval = time.Duration(ms) * time.Millisecond
 		cfg.PollInterval = cfg.CommitInterval
 	}
 	for _, f := range []struct {
-		name  string
-		value int64
+		name       string
+		value, max int64
 	}{
-		{"commit-interval", int64(cfg.CommitInterval)}, {"poll-interval", int64(cfg.PollInterval)},
-		{"batch-bytes", cfg.BatchBytes}, {"batch-messages", int64(cfg.BatchMessages)}, {"pipeline", int64(cfg.Pipeline)},
+		{"batch-bytes", cfg.BatchBytes, deltalake.MaxBatchBytes}, {"batch-messages", int64(cfg.BatchMessages), deltalake.MaxBatchMessages},
+		{"pipeline", int64(cfg.Pipeline), deltalake.MaxPipeline},
 	} {
-		if f.value <= 0 {
-			return nil, command.Misusef("--%s must be positive", f.name)
+		if f.value < 1 || f.value > f.max {
+			return nil, command.Misusef("--%s %d is not between 1 and %d", f.name, f.value, f.max)
+		}
+	}
+	for _, f := range []struct {
+		name  string
+		value time.Duration
+	}{{"commit-interval", cfg.CommitInterval}, {"poll-interval", cfg.PollInterval}} {
+		if f.value <= 0 || f.value > maxInterval {
+			return nil, command.Misusef("--%s %v is not between 1ns and %v", f.name, f.value, maxInterval)
 		}
 	}
 	switch cfg.Codec {

@@ -27,6 +27,16 @@ func memoryKind() kind {
 }
 
 func parseMemory(c *cli.Context) (opener, error) {
+	for _, name := range []string{"delay", "service-time"} {
+		if d := c.Duration(name); d < 0 {
+			return nil, command.Misusef("--%s %v is negative", name, d)
+		}
+	}
+	for _, name := range []string{"drop-every", "duplicate-every"} {
+		if n := c.Int64(name); n < 0 {
+			return nil, command.Misusef("--%s %d is negative", name, n)
+		}
+	}
 	cfg := memory.Config{Faults: memory.Faults{
 		Delay: c.Duration("delay"), ServiceTime: c.Duration("service-time"),
 		DropEvery: c.Int64("drop-every"), DuplicateEvery: c.Int64("duplicate-every"),

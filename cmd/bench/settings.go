@@ -2,7 +2,9 @@ package main
 
 import (
 	"crypto/rand"
+	"errors"
 	"fmt"
+	"math"
 	"math/big"
 	"regexp"
 	"slices"
@@ -30,6 +32,9 @@ func checkRunID(id string) error {
 	if !runID.MatchString(id) {
 		return command.Misusef("%q is no run id: use up to 80 letters, digits, hyphens and underscores, a letter or digit first", id)
 	}
+	if id == tablesPrefix || id == runsPrefix {
+		return command.Misusef("%q is no run id: it is the folder that all runs of a store share", id)
+	}
 	return nil
 }
 
@@ -39,7 +44,11 @@ func duration(name, text string) (time.Duration, error) {
 	if err != nil {
 		var seconds float64
 		if seconds, err = strconv.ParseFloat(text, 64); err == nil {
-			d = time.Duration(seconds * float64(time.Second))
+			if math.IsNaN(seconds) {
+				err = errors.New("not a number")
+			}
+			// Clamped, since a conversion that overflows has any sign.
+			d = time.Duration(max(-1, min(seconds, runner.MaxDuration.Seconds()+1)) * float64(time.Second))
 		}
 	}
 	switch {
@@ -65,8 +74,11 @@ func loadDuration(c *cli.Context) (time.Duration, error) {
 	return duration("duration", c.String("duration"))
 }
 
-// maxRates bounds a range that was mistyped.
-const maxRates = 1000
+// maxRates bounds a range that was mistyped, maxSteps all steps of a sweep.
+const (
+	maxRates = 1000
+	maxSteps = 10_000
+)
 
 // sweepRates are the rates of --rates or of the range, ascending.
 func sweepRates(c *cli.Context) ([]schedule.Rate, error) {
@@ -127,6 +139,9 @@ func sweepRates(c *cli.Context) ([]schedule.Rate, error) {
 func plans(rates []schedule.Rate, d time.Duration, repeats int, order string, seed uint64) ([]runner.Plan, error) {
 	if repeats < 1 {
 		return nil, command.Misusef("--repeats %d: it is at least 1", repeats)
+	}
+	if repeats > maxSteps/len(rates) {
+		return nil, command.Misusef("%d rates, each %d times, are more than %d steps: lower --repeats, or sweep fewer rates at once", len(rates), repeats, maxSteps)
 	}
 	var all []runner.Plan
 	for k := range repeats {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"path/filepath"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -119,8 +120,13 @@ func placesOf(c *cli.Context, getenv func(string) string) (where, error) {
 		return w, err
 	}
 	if log := c.String("log-store"); log != "" {
-		w.log, err = complete(c, log, backend, getenv)
-		return w, err
+		if w.log, err = complete(c, log, backend, getenv); err != nil {
+			return w, err
+		}
+		if tables := below(w.tablesStore(), tablesPrefix); contains(tables, w.log) {
+			return w, command.Misusef("--log-store %s lies among the tables, which are removed after each step and by `bench clean`: name a place outside of %s", w.log, tables)
+		}
+		return w, nil
 	}
 	w.sameLog = true
 	w.log = below(w.store, runsPrefix)
@@ -183,6 +189,22 @@ func or(values ...string) string {
 		}
 	}
 	return ""
+}
+
+// tablesStore is the store of the queue's objects as an address.
+func (w where) tablesStore() objectstore.Address {
+	if w.embedded != "" {
+		return objectstore.Address{Folder: filepath.Join(w.embedded, embeddedBucket)}
+	}
+	return w.store
+}
+
+// contains says that b is a or lies below it.
+func contains(a, b objectstore.Address) bool {
+	if a.IsFolder() || b.IsFolder() {
+		return a.IsFolder() && b.IsFolder() && strings.HasPrefix(b.Folder+string(filepath.Separator), a.Folder+string(filepath.Separator))
+	}
+	return a.Endpoint == b.Endpoint && a.Bucket == b.Bucket && strings.HasPrefix(b.Prefix+"/", a.Prefix+"/")
 }
 
 // below is an address with a further prefix.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -167,6 +168,9 @@ func drive(c *cli.Context, cfg *runner.Config, open opener, stores *opened) erro
 		return err
 	}
 	cfg.SpoolDir = filepath.Join(spool, cfg.Run)
+	if err := makeSpool(cfg.SpoolDir); err != nil {
+		return err
+	}
 	cfg.Log, err = logwriter.New(logwriter.Options{Store: stores.log, Run: cfg.Run, Clock: cfg.Clock.Identity(), SpoolDir: cfg.SpoolDir})
 	if err != nil {
 		return err
@@ -199,6 +203,22 @@ func drive(c *cli.Context, cfg *runner.Config, open opener, stores *opened) erro
 		return errors.Join(err, perr)
 	}
 	return verdict(cfg, result, err)
+}
+
+// makeSpool makes the run's spool, which must be its alone: two runs of one name
+// would take each other's parts.
+func makeSpool(dir string) error {
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return fmt.Errorf("the spool: %w; name another folder with --spool", err)
+	}
+	err := os.Mkdir(dir, 0o755)
+	if errors.Is(err, fs.ErrExist) {
+		return command.Misusef("the spool %s is there already: a run of that name goes on or left parts there (`bench upload` stores them); give another --run-id", dir)
+	}
+	if err != nil {
+		return fmt.Errorf("the spool: %w; name another folder with --spool", err)
+	}
+	return nil
 }
 
 // verdict turns what happened into the error that has its exit status.

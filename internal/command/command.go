@@ -100,7 +100,12 @@ func dispatch(ctx context.Context, app *cli.App, args []string) error {
 		return appHelp(app)
 	}
 	switch args[0] {
-	case "--help", "-h", "help":
+	case "help":
+		if len(args) > 1 { // "help COMMAND" is "COMMAND --help"
+			return dispatch(ctx, app, []string{args[1], "--help"})
+		}
+		return appHelp(app)
+	case "--help", "-h":
 		return appHelp(app)
 	case "--version", "-v":
 		return Print(app.Writer, "%s %s\n", app.Name, app.Version)

@@ -98,7 +98,36 @@ func explain(err error, command *cli.Command) error {
 		}
 		return fmt.Errorf("there is no flag --%s%s", strings.TrimLeft(name, "-"), didYouMean(name, names))
 	}
+	text := err.Error()
+	for _, f := range command.Flags {
+		for _, name := range f.Names() {
+			if len(name) == 1 {
+				continue
+			}
+			for _, before := range []string{" for flag -", " for -", " argument: -"} {
+				head, tail, ok := strings.Cut(text, before+name)
+				if ok && (tail == "" || tail[0] == ':') {
+					return errors.New(head + before + "-" + name + strings.Replace(tail, ": parse error", ": "+form(f), 1))
+				}
+			}
+		}
+	}
 	return err
+}
+
+// form says how the value of a flag is written.
+func form(f cli.Flag) string {
+	switch f.(type) {
+	case *cli.DurationFlag:
+		return "write a time such as 100ms, 10s or 1h30m"
+	case *cli.IntFlag, *cli.Int64Flag:
+		return "write a whole number"
+	case *cli.UintFlag, *cli.Uint64Flag:
+		return "write a whole number that is not negative"
+	case *cli.BoolFlag:
+		return "leave the value out, or write true or false"
+	}
+	return "the value cannot be read"
 }
 
 // didYouMean names the nearest of names when it is near.

@@ -85,6 +85,14 @@ const (
 	Zstd   Codec = "zstd"
 )
 
+// The largest values that Config takes. A reader refuses larger files, see
+// maxPageBytes and maxFileRows; a pipeline has a slot of memory for each batch.
+const (
+	MaxBatchBytes    = maxPageBytes / 2
+	MaxBatchMessages = maxFileRows
+	MaxPipeline      = 1024
+)
+
 func (c Codec) compress() (compress.Codec, error) {
 	switch c {
 	case None:
@@ -150,9 +158,16 @@ func (c *Config) check() error {
 			return fmt.Errorf("deltalake: %s is %d, it must be positive", n.name, n.value)
 		}
 	}
-	// A reader refuses what is larger, see maxPageBytes and maxFileRows.
-	if c.BatchBytes > maxPageBytes/2 || c.MaxPending > 1<<40 || c.BatchMessages > maxFileRows {
-		return fmt.Errorf("deltalake: BatchBytes is at most %d, BatchMessages at most %d", int64(maxPageBytes/2), int64(maxFileRows))
+	for _, n := range []struct {
+		name       string
+		value, max int64
+	}{
+		{"BatchBytes", c.BatchBytes, MaxBatchBytes}, {"BatchMessages", int64(c.BatchMessages), MaxBatchMessages},
+		{"MaxPending", c.MaxPending, 1 << 40}, {"Pipeline", int64(c.Pipeline), MaxPipeline}, {"ReadAhead", int64(c.ReadAhead), MaxPipeline},
+	} {
+		if n.value > n.max {
+			return fmt.Errorf("deltalake: %s is %d, it is at most %d", n.name, n.value, n.max)
+		}
 	}
 	if c.FixedPhase && (c.Phase < 0 || c.Phase >= c.CommitInterval) {
 		return fmt.Errorf("deltalake: the phase %v lies outside the commit interval %v", c.Phase, c.CommitInterval)

@@ -30,6 +30,9 @@ func (r Rate) String() string {
 // ParseRate reads messages per second: a positive decimal with at most three
 // digits after the point, such as 10000, 10_000 or 0.5.
 func ParseRate(text string) (Rate, error) {
+	if strings.TrimSpace(text) == "" {
+		return 0, errors.New("a rate is empty: give messages per second, such as 10000 or 0.5")
+	}
 	whole, frac, _ := strings.Cut(strings.ReplaceAll(strings.TrimSpace(text), "_", ""), ".")
 	if whole == "" && frac != "" {
 		whole = "0"

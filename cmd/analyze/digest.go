@@ -3,12 +3,11 @@ package main
 import (
 	"compress/gzip"
 	"errors"
-	"os"
+	"io"
 
 	"github.com/urfave/cli/v2"
 
 	"queuebench/analysis"
-	"queuebench/internal/command"
 	"queuebench/internal/storeflags"
 )
 
@@ -25,19 +24,22 @@ func digestCommand() *cli.Command {
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "file to write", Value: "run.digest.gz"},
 		}, storeflags.Flags()...),
 		Action: func(c *cli.Context) error {
+			path, err := outFile(c)
+			if err != nil {
+				return err
+			}
 			d, err := oneRun(c, analysis.View{})
 			if err != nil {
 				return err
 			}
-			path := c.String("out")
-			err = writeFile(path, func(w *os.File) error {
+			err = writeFile(path, func(w io.Writer) error {
 				zip := gzip.NewWriter(w)
 				return errors.Join(analysis.WriteDigest(zip, d), zip.Close())
 			})
 			if err != nil {
 				return err
 			}
-			return command.Print(c.App.Writer, "%s\n", path)
+			return printWritten(c, path)
 		},
 	}
 }

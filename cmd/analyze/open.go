@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"github.com/urfave/cli/v2"
 
@@ -33,6 +34,9 @@ func openRun(c *cli.Context, address string, v analysis.View) (*analysis.Digest,
 			return nil, err
 		}
 		return d, v.Check(d)
+	}
+	if info, err := os.Stat(address); err == nil && info.Mode().IsRegular() && filepath.Base(address) != rawlog.ManifestName {
+		return nil, fmt.Errorf("%s is a file, and no digest: give the folder of a run, or a file that `analyze digest` wrote", address)
 	}
 	options, err := storeflags.Options(c)
 	if err != nil {

@@ -1,8 +1,7 @@
 package main
 
 import (
-	"fmt"
-	"os"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -37,6 +36,9 @@ func plotCommand() *cli.Command {
 			if !slices.Contains(figure.Formats(), format) {
 				return command.Misusef("--format %q: say one of %s", format, strings.Join(figure.Formats(), ", "))
 			}
+			if _, err := outOf(c); err != nil {
+				return err
+			}
 			d, err := oneRun(c, v)
 			if err != nil {
 				return err
@@ -54,12 +56,12 @@ func plot(c *cli.Context, d *analysis.Digest, v analysis.View, format string) er
 	}
 	figures = append(figures, figure.LatencyPerRate(analysis.Summarize(d, v), v.Kind, style))
 	dir := c.String("out")
-	if err := os.MkdirAll(dir, 0o777); err != nil {
+	if err := makeFolder(dir); err != nil {
 		return err
 	}
 	for _, f := range figures {
 		path := filepath.Join(dir, f.Name+"."+format)
-		if err := writeFile(path, func(w *os.File) error { return f.WriteTo(w, format) }); err != nil {
+		if err := writeFile(path, func(w io.Writer) error { return f.WriteTo(w, format) }); err != nil {
 			return err
 		}
 		if err := command.Print(c.App.Writer, "%s\n   %s\n", path, f.Caption); err != nil {
@@ -67,29 +69,4 @@ func plot(c *cli.Context, d *analysis.Digest, v analysis.View, format string) er
 		}
 	}
 	return nil
-}
-
-// writeFile writes a file so that it is either whole or not there.
-func writeFile(path string, write func(*os.File) error) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), ".queuebench-*")
-	if err != nil {
-		return fmt.Errorf("%s cannot be written: %w", path, err)
-	}
-	defer func() {
-		if err != nil {
-			f.Close()
-			os.Remove(f.Name())
-			err = fmt.Errorf("%s cannot be written: %w", path, err)
-		}
-	}()
-	if err := write(f); err != nil {
-		return err
-	}
-	if err := f.Chmod(0o644); err != nil {
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }

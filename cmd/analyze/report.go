@@ -1,7 +1,7 @@
 package main
 
 import (
-	"os"
+	"io"
 
 	"github.com/urfave/cli/v2"
 
@@ -30,18 +30,21 @@ func reportCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
+			path, err := outFile(c)
+			if err != nil {
+				return err
+			}
 			d, err := oneRun(c, v)
 			if err != nil {
 				return err
 			}
-			path := c.String("out")
-			err = writeFile(path, func(w *os.File) error {
+			err = writeFile(path, func(w io.Writer) error {
 				return site.WriteReport(w, d, v, site.Options{Light: c.Bool("light")})
 			})
 			if err != nil {
 				return err
 			}
-			return command.Print(c.App.Writer, "%s\n", path)
+			return printWritten(c, path)
 		},
 	}
 }
@@ -62,6 +65,10 @@ func siteCommand() *cli.Command {
 			if c.NArg() == 0 {
 				return command.Misusef("site takes at least one RUN: give the address that bench printed last")
 			}
+			out, err := outOf(c)
+			if err != nil {
+				return err
+			}
 			var digests []*analysis.Digest
 			for _, address := range c.Args().Slice() {
 				d, err := openRun(c, address, analysis.View{})
@@ -70,10 +77,10 @@ func siteCommand() *cli.Command {
 				}
 				digests = append(digests, d)
 			}
-			if err := site.WriteSite(c.String("out"), digests); err != nil {
+			if err := site.WriteSite(out, digests); err != nil {
 				return err
 			}
-			return command.Print(c.App.Writer, "%s\n", c.String("out"))
+			return command.Print(c.App.Writer, "%s\n", out)
 		},
 	}
 }

@@ -203,7 +203,7 @@ func (b *tab) change(do func()) {
 	b.t.Helper()
 	before := eval[string](b, `document.getElementById("main").dataset.views || "0"`)
 	do()
-	b.wait(`(document.getElementById("main").dataset.views || "0") !== "` + before + `" && document.getElementById("main").getAttribute("aria-busy") !== "true"`)
+	b.wait(`(document.getElementById("main").dataset.views || "0") !== "` + before + `" && !document.getElementById("main").dataset.computing`)
 }
 
 // enter puts a value into an input as a person does who types it and leaves.

@@ -59,11 +59,16 @@ const readCells = `[...document.querySelectorAll("td[data-percentile]")].map(t =
 	Step: t.dataset.step, Repeat: t.dataset.repeat, Kind: t.dataset.kind, Percentile: t.dataset.percentile,
 	Ns: t.dataset.ns, Supported: t.dataset.supported, Beyond: t.dataset.beyond || "", Text: t.textContent }))`
 
-// compare reads every percentile, extreme and count on the page and holds it
-// against the native analysis under the same view.
+// compare holds the page against the native analysis under the same view.
 func compare(b *tab, d *analysis.Digest, v analysis.View) {
 	b.t.Helper()
-	sum := analysis.Summarize(d, v)
+	compareSummary(b, analysis.Summarize(d, v), v)
+}
+
+// compareSummary reads every percentile, extreme and count on the page and
+// holds it against a summary made under the view v.
+func compareSummary(b *tab, sum analysis.Summary, v analysis.View) {
+	b.t.Helper()
 	want := map[string]cell{}
 	for _, s := range sum.Steps {
 		for kind, l := range s.Latencies {

@@ -106,6 +106,7 @@ export class View {
     this.queued = { fragment, final: final || Boolean(this.queued && this.queued.final) };
     if (this.busy) return;
     this.busy = true;
+    this.main.dataset.computing = "true"; // at once, while aria-busy waits until it is worth telling
     const timers = [setTimeout(() => this.working(true), 120), setTimeout(() => { if (this.$("cancel")) this.$("cancel").hidden = false; }, 600)];
     try {
       while (this.queued) {
@@ -124,6 +125,7 @@ export class View {
     } finally {
       timers.forEach(clearTimeout);
       this.busy = false;
+      delete this.main.dataset.computing;
       this.working(false);
     }
   }

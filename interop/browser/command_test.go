@@ -1,0 +1,82 @@
+package browser
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http/httptest"
+	"net/url"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"queuebench/analysis"
+	"queuebench/site"
+)
+
+// TestPageEqualsTheCommandLine takes the whole way with the programs that users
+// have: bench records a sweep, analyze writes the report and the site, and what
+// the page shows after the warm-up was moved is what `analyze summary` computes
+// from the raw log with the same --warmup.
+func TestPageEqualsTheCommandLine(t *testing.T) {
+	bin, work := t.TempDir(), t.TempDir()
+	for _, name := range []string{"bench", "analyze"} {
+		build := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(bin, name), "./cmd/"+name)
+		build.Dir = filepath.Join("..", "..")
+		if out, err := build.CombinedOutput(); err != nil {
+			t.Fatalf("go build %s: %v\n%s", name, err, out)
+		}
+	}
+	command := func(name string, args ...string) string {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), filepath.Join(bin, name), args...)
+		cmd.Dir = work
+		var out, errs bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &errs
+		if err := cmd.Run(); err != nil {
+			t.Fatalf("%s %v: %v\n%s", name, args, err, errs.String())
+		}
+		return out.String()
+	}
+	lines := strings.Fields(command("bench", "sweep", "--queue", "delta", "--rates", "500,2000", "--duration", "6s", "--commit-interval", "50ms", "--quiet"))
+	address := lines[len(lines)-1]
+	command("analyze", "report", address, "-o", "report.html")
+	command("analyze", "site", address, "--out", "site")
+	server := httptest.NewServer(site.Handler(filepath.Join(work, "site")))
+	t.Cleanup(server.Close)
+
+	for name, page := range map[string]string{
+		"report from disk": (&url.URL{Scheme: "file", Path: filepath.Join(work, "report.html")}).String(),
+		"site over HTTP":   server.URL + "/#log=" + url.QueryEscape("runs/"+filepath.Base(address)+".digest.gz"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newTab(t)
+			b.look(1200, 900, false)
+			b.open(page)
+			seen := map[int64]bool{}
+			for _, warmup := range []string{"", "0", "1", "2.5"} {
+				args := []string{"summary", address, "--json"}
+				var v analysis.View
+				if warmup != "" {
+					args = append(args, "--warmup", warmup+"s")
+					d, err := time.ParseDuration(warmup + "s")
+					if err != nil {
+						t.Fatal(err)
+					}
+					v.Warmup = &d
+					b.change(func() { b.enter("warmup", warmup) })
+				}
+				var sum analysis.Summary
+				if err := json.Unmarshal([]byte(command("analyze", args...)), &sum); err != nil {
+					t.Fatal(err)
+				}
+				compareSummary(b, sum, v)
+				seen[sum.Steps[1].Latencies["end_to_end"].Percentiles["99.9"].Ns] = true
+			}
+			if len(seen) < 2 {
+				t.Error("no warm-up changed the p99.9 at 2,000 msg/s: the comparison shows nothing")
+			}
+		})
+	}
+}

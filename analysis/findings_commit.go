@@ -22,9 +22,9 @@ func commitBound(c *cut) *Finding {
 	if beyond || float64(p50) > slack*float64(floor) || float64(t)/2 < share*float64(p50) {
 		return nil
 	}
-	return finding("commit-interval-bound", Note, "The commit interval of %s sets the latency: a message waits %s for its commit on average, requests add %s, and the median is %s.",
+	return finding("commit-interval-bound", Note, "The commit interval of %s sets the latency: a message waits up to %s for its commit, %s on average. Data and commit PUT add %s; with the reader's part the median is %s.",
 		"A shorter --commit-interval lowers it, down to what a commit takes, and costs requests in proportion.",
-		formatDuration(t), formatDuration(t/2), FormatLatency(requests), FormatLatency(p50))
+		formatDuration(t), formatDuration(t), formatDuration(t/2), FormatLatency(requests), FormatLatency(p50))
 }
 
 func commitsSlow(c *cut) *Finding {

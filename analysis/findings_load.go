@@ -120,7 +120,7 @@ func runnerLimited(c *cut) *Finding {
 	if beyond || float64(lag) <= runnerShare*float64(p50) || p50 < 0 {
 		return nil
 	}
-	return finding("runner-limited", Warning, "Runner-limited: the runner itself was late by %s at its p99, more than a tenth of the median end-to-end latency of %s.",
+	return finding("runner-limited", Warning, "Runner-limited: the runner itself was late by %s at its p99 (the send lag less what the client held up), more than a tenth of the median end-to-end latency of %s.",
 		"The figures say as much about this host as about the queue: compare with the latency from send, give the runner a quiet CPU of its own, or spread the rate over more producers.",
 		FormatLatency(lag), FormatLatency(p50))
 }
@@ -225,7 +225,7 @@ func stalls(c *cut) *Finding {
 		text += fmt.Sprintf("; and %d more", n-shown)
 	}
 	return finding("tail-from-stalls", Note, "The tail comes from %s: %s of the slowest 1 %% of messages were intended there (%s).",
-		"Look at the events and resources of these moments: garbage collection, throttling, a retried commit, a neighbour on the host.",
+		"Look up these moments in the tables seconds, batches and events of the raw log: garbage collection, CPU steal, a slow PUT, a retried commit.",
 		plural(int64(n), "moment"), formatShare(held, total), text)
 }
 

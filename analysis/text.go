@@ -24,7 +24,7 @@ func WriteText(w io.Writer, s Summary) error {
 		fmt.Fprintf(b, "  %-7s  %s\n", fact[0], fact[1])
 	}
 	for _, w := range s.Warnings {
-		fmt.Fprintf(b, "  warning  %s [runner]\n", w)
+		fmt.Fprintf(b, "  runner   %s\n", w)
 	}
 	writeFindings(b, s.Findings)
 
@@ -63,12 +63,17 @@ func (s *Summary) Facts() [][2]string {
 	if s.Queue.CommitInterval > 0 {
 		interval = "commits every " + formatDuration(s.Queue.CommitInterval)
 	}
-	add("queue", s.Queue.Kind, interval, s.Queue.Durability)
+	add("queue", s.Queue.Kind, interval)
+	add("acked", s.Queue.Durability)
 	embedded := ""
 	if s.Store.Embedded {
 		embedded = "in-process floor"
 	}
-	add("store", s.Store.Address, embedded, s.Store.Durability)
+	durability := s.Store.Durability
+	if durability == s.Queue.Durability {
+		durability = "" // said already
+	}
+	add("store", s.Store.Address, embedded, durability)
 	if s.Host.Name != "" {
 		add("host", s.Host.Name, s.Host.OS+"/"+s.Host.Arch, plural(int64(s.Host.CPUs), "CPU"), s.Host.CPUModel)
 	}

@@ -11,7 +11,7 @@ type count struct {
 }
 
 var counts = []count{
-	{"scheduled", "attempted + overrun", func(a analysis.Accounting) int64 { return a.Scheduled }, false},
+	{"scheduled", "attempted + overrun + unknown", func(a analysis.Accounting) int64 { return a.Scheduled }, false},
 	{"attempted", "acked + failed + unconfirmed", func(a analysis.Accounting) int64 { return a.Attempted }, false},
 	{"acked", "the queue said that it has them", func(a analysis.Accounting) int64 { return a.Acked }, false},
 	{"failed", "the queue refused them", func(a analysis.Accounting) int64 { return a.Failed }, true},

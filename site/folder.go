@@ -125,7 +125,7 @@ func entry(d *analysis.Digest) (Entry, error) {
 		return Entry{}, fmt.Errorf("run %s: %w", d.Manifest.Run, err)
 	}
 	e := Entry{
-		Run: d.Manifest.Run, File: "runs/" + SafeID(d.Manifest.Run) + ".digest.gz", Queue: d.Manifest.Queue.Kind,
+		Run: d.Manifest.Run, File: "runs/" + SafeID(d.Manifest.Run) + ".digest.gz", Queue: queueText(d),
 		StartedNs: d.Manifest.StartedNs, Complete: d.Manifest.Complete, Steps: []EntryStep{},
 	}
 	for _, s := range doc.Summary.Steps {
@@ -136,6 +136,15 @@ func entry(d *analysis.Digest) (Entry, error) {
 		e.Steps = append(e.Steps, st)
 	}
 	return e, nil
+}
+
+// queueText tells runs apart that differ in the commit interval alone.
+func queueText(d *analysis.Digest) string {
+	q := d.Manifest.Queue
+	if q.CommitInterval <= 0 {
+		return q.Kind
+	}
+	return q.Kind + ", commits every " + q.CommitInterval.String()
 }
 
 // SafeID is a run's name as the name of a file and part of an address: what is

@@ -26,4 +26,4 @@ WITH sent AS (
 SELECT step, repeat, any_value(n) AS n,
   max(latency_ns) FILTER (rank = (50 * n + 99) // 100) AS p50_ns, -- nearest rank: the value at ceil(q * n)
   max(latency_ns) FILTER (rank = (99 * n + 99) // 100) AS p99_ns
-FROM ranked GROUP BY step, repeat ORDER BY step, repeat
+FROM ranked GROUP BY step, repeat ORDER BY step, repeat;

@@ -43,6 +43,15 @@ func (r *Result) Acked() (n int64) {
 	return n
 }
 
+// Unsafe is the number of messages, over all steps, that the queue refused or
+// never confirmed.
+func (r *Result) Unsafe() (n int64) {
+	for i := range r.Steps {
+		n += r.Steps[i].Accounting.Failed + r.Steps[i].Accounting.Unconfirmed
+	}
+	return n
+}
+
 // run is a run that is under way.
 type run struct {
 	cfg    *Config

@@ -9,9 +9,11 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"queuebench/internal/command"
 	"queuebench/internal/versitygw"
 	"queuebench/objectstore"
 	"queuebench/rawlog"
+	"queuebench/runner"
 )
 
 func TestSweepOnTheEmbeddedServer(t *testing.T) {
@@ -155,6 +157,21 @@ func TestBucketAndEndpointOfTheEnvironment(t *testing.T) {
 	t.Setenv("AWS_S3_ACCESS_KEY", "x")
 	t.Setenv("AWS_S3_SECRET_ACCESS_KEY", "y")
 	check(`^s3://ab\?region=eu-west-1 `, "--s3-backend", "s3")
+}
+
+func TestSomeFailedMessagesAreAFailure(t *testing.T) {
+	for _, a := range []rawlog.Accounting{
+		{Scheduled: 10, Attempted: 10, Acked: 9, Failed: 1},
+		{Scheduled: 10, Attempted: 10, Acked: 9, Unconfirmed: 1},
+		{Scheduled: 10, Attempted: 10, Acked: 10},
+	} {
+		var step runner.StepResult
+		step.Accounting = a
+		err := verdict(&runner.Config{}, &runner.Result{Steps: []runner.StepResult{step}}, nil)
+		if want := min(1, int(a.Failed+a.Unconfirmed)); command.Status(err) != want {
+			t.Errorf("%+v: status %d, %v", a, command.Status(err), err)
+		}
+	}
 }
 
 func TestExitStatuses(t *testing.T) {

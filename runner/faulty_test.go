@@ -27,6 +27,7 @@ type faulty struct {
 	ackTwice     bool            // each acknowledgement is told twice
 	deaf         bool            // Close of consumers never returns before its release
 	release      <-chan struct{} // for deaf
+	slowRemove   <-chan struct{} // Remove waits for it, where it is set
 }
 
 func newFaulty(f memory.Faults) *faulty {
@@ -46,6 +47,12 @@ func (q *faulty) Create(ctx context.Context) error {
 
 func (q *faulty) Remove(ctx context.Context) error {
 	q.removed.Add(1)
+	if q.slowRemove != nil {
+		select {
+		case <-q.slowRemove:
+		case <-ctx.Done():
+		}
+	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}

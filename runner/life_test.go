@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -294,5 +295,41 @@ func TestCheckRefusesWhatCannotRun(t *testing.T) {
 		if _, err := r.cfg.Log.Close(t.Context()); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// The store of the queue may hang too: the log is closed by then, and the user
+// is told what is waited for.
+func TestARemovalThatHangsAfterAnInterruptIsTold(t *testing.T) {
+	release := make(chan struct{})
+	q := newFaulty(memory.Faults{})
+	q.slowRemove = release
+	r := newRig(t, memory.Config{}, 1_000_000, time.Hour)
+	r.cfg.Open = func(context.Context, Plan) (queue.Queue, error) { return q, nil }
+	told := sync.OnceFunc(func() { close(release) }) // the removal goes on only then
+	r.cfg.Note = func(text string) {
+		if strings.Contains(text, "second interrupt") {
+			if m := r.manifest(t); m.Reason != "interrupted" {
+				t.Errorf("told before the log was closed: %q", m.Reason)
+			}
+			told()
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	r.cfg.Status = func(s Status) {
+		if s.Elapsed > 200*time.Millisecond {
+			cancel()
+		}
+	}
+	start := time.Now()
+	if _, err := Run(ctx, r.cfg); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	if took := time.Since(start); took > removeTimeout/2 {
+		t.Errorf("the removal was waited for in silence: %v", took)
+	}
+	if q.removed.Load() == 0 {
+		t.Error("the queue was not removed")
 	}
 }

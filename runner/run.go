@@ -93,10 +93,33 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 	}
 	removals, failed := r.steps(ctx)
 	err := r.end(ctx, failed)
+	if len(removals) > 0 {
+		err = errors.Join(err, r.removeLate(ctx, removals))
+	}
+	return &r.result, err
+}
+
+// removeLate removes what an interrupt left of the queue. A store that hangs can
+// take long, so it is said before where the log is and what is waited for.
+func (r *run) removeLate(ctx context.Context, removals []func(context.Context) error) (err error) {
+	if n := len(r.result.Unsent); n > 0 {
+		r.cfg.noteTo("%d files of the log are not in its store: `bench upload %s` stores them", n, r.cfg.SpoolDir)
+	}
+	done, told := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(told)
+		select {
+		case <-done:
+		case <-time.After(removeNotice):
+			r.cfg.noteTo("the log is closed; the queue's objects are being removed, for up to %v: a second interrupt leaves them to `bench clean`", removeTimeout)
+		}
+	}()
 	for _, remove := range removals {
 		err = errors.Join(err, remove(ctx))
 	}
-	return &r.result, err
+	close(done)
+	<-told
+	return err
 }
 
 // steps runs the plans. What could not be removed yet, after an interrupt, is

@@ -29,6 +29,8 @@ const (
 	// removeTimeout bounds the removal of a step's objects, which does not
 	// depend on the run's context.
 	removeTimeout = 30 * time.Second
+	// removeNotice is how long a removal after an interrupt goes on in silence.
+	removeNotice = 500 * time.Millisecond
 	// storeTimeout bounds the wait for a step's parts to be stored; they are
 	// kept in the spool and tried on afterwards.
 	storeTimeout = time.Minute

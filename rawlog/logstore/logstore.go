@@ -35,6 +35,12 @@ func Open(ctx context.Context, address string, opt objectstore.Options) (rawlog.
 	if err != nil {
 		return nil, err
 	}
+	if a.Bucket != "" {
+		// A server that accepts and never answers would hang without an end.
+		if err := objectstore.CheckBucket(ctx, store); err != nil {
+			return nil, err
+		}
+	}
 	return OpenStore(ctx, store)
 }
 

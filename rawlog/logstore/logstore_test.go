@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -187,5 +188,21 @@ func TestLargeObjectsAreReadByRanges(t *testing.T) {
 	}
 	if store.ranges != 2 {
 		t.Errorf("%d ranges were fetched", store.ranges)
+	}
+}
+
+// A server that accepts and never answers would hang every analyze command.
+func TestASilentServerIsToldInTime(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	opt := objectstore.Options{Credentials: objectstore.StaticCredentials("a", "b", "")}
+	_, err = Open(ctx, "s3://bucket/run?endpoint=http://"+silent.Addr().String(), opt)
+	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "no answer") {
+		t.Errorf("a silent server: %v", err)
 	}
 }

@@ -20,6 +20,7 @@ type events struct {
 	closed  bool
 	log     *logwriter.EventsWriter
 	batches *logwriter.BatchesWriter
+	retried map[string]string // actor → why its last request was tried again
 }
 
 // add records an event. ns is how long it lasted, or rawlog.Null.
@@ -33,7 +34,25 @@ func (e *events) add(actor, kind, text string, ns int64) {
 
 // of returns what a queue tells its events of an actor to.
 func (e *events) of(actor string) func(queue.Event) {
-	return func(v queue.Event) { e.add(actor, v.Kind, v.Text, rawlog.Null) }
+	return func(v queue.Event) {
+		e.add(actor, v.Kind, v.Text, rawlog.Null)
+		if v.Kind == "retry" || v.Kind == "throttled" {
+			e.mu.Lock()
+			defer e.mu.Unlock()
+			if e.retried == nil {
+				e.retried = make(map[string]string)
+			}
+			e.retried[actor] = v.Text
+		}
+	}
+}
+
+// lastRetry says why an actor's last request was tried again; empty when none
+// was.
+func (e *events) lastRetry(actor string) string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.retried[actor]
 }
 
 // traces returns what a queue tells its commits or fetches of an actor to.

@@ -27,6 +27,7 @@ type faulty struct {
 	ackTwice     bool            // each acknowledgement is told twice
 	deaf         bool            // Close of consumers never returns before its release
 	release      <-chan struct{} // for deaf
+	silent       string          // no acknowledgement ever, and a retry is told with this reason
 	slowRemove   <-chan struct{} // Remove waits for it, where it is set
 }
 
@@ -60,6 +61,10 @@ func (q *faulty) Remove(ctx context.Context) error {
 }
 
 func (q *faulty) Producer(ctx context.Context, cfg queue.ProducerConfig) (queue.Producer, error) {
+	if q.silent != "" {
+		cfg.Acked = func([]queue.Ack) {}
+		cfg.Event(queue.Event{Kind: "retry", Text: q.silent})
+	}
 	if acked := cfg.Acked; q.ackTwice {
 		cfg.Acked = func(a []queue.Ack) {
 			acked(a)

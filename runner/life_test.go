@@ -333,3 +333,20 @@ func TestARemovalThatHangsAfterAnInterruptIsTold(t *testing.T) {
 		t.Error("the queue was not removed")
 	}
 }
+
+// A store that is full is tried again and again: without the reason, all that
+// is seen is silence.
+func TestUnconfirmedMessagesAreToldWithTheReasonOfTheRetries(t *testing.T) {
+	q := newFaulty(memory.Faults{})
+	q.silent = "PUT of a part: no space left on device"
+	r := newRig(t, memory.Config{}, 1_000_000, 100*time.Millisecond)
+	r.cfg.Open = func(context.Context, Plan) (queue.Queue, error) { return q, nil }
+	r.cfg.DrainTimeout = 200 * time.Millisecond
+	if _, err := Run(t.Context(), r.cfg); err != nil {
+		t.Logf("error %v", err)
+	}
+	warnings := strings.Join(r.manifest(t).Warnings, "\n")
+	if !strings.Contains(warnings, "was not known in the end") || !strings.Contains(warnings, q.silent) {
+		t.Errorf("the warnings are %q", warnings)
+	}
+}

@@ -219,7 +219,11 @@ func (s *sender) trouble() string {
 		texts = append(texts, fmt.Sprintf("%d of %d messages failed, the first with: %s", c.Failed, c.Attempted, first))
 	}
 	if c.Unconfirmed > 0 {
-		texts = append(texts, fmt.Sprintf("the fate of %d of %d messages was not known in the end", c.Unconfirmed, c.Attempted))
+		text := fmt.Sprintf("the fate of %d of %d messages was not known in the end", c.Unconfirmed, c.Attempted)
+		if why := s.events.lastRetry(s.name()); why != "" {
+			text += ", the last request that was tried again met: " + why
+		}
+		texts = append(texts, text)
 	}
 	return strings.Join(texts, "; ")
 }

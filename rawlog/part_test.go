@@ -16,6 +16,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"queuebench/clock"
+	"queuebench/internal/parquettest"
 	"queuebench/objectstore"
 	"queuebench/rawlog"
 	"queuebench/rawlog/logwriter"
@@ -242,6 +243,9 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 				rng := rand.New(rand.NewPCG(uint64(seed), uint64(n)))
 				parts, want := c.write(t, rng, n, 0)
 				compareColumns(t, c.table, readColumns(t, parts), want)
+				for _, body := range parts {
+					parquettest.CheckBounds(t, body)
+				}
 			})
 		}
 	}

@@ -23,7 +23,7 @@ func (b *builder) facts() string {
 		`<li><b>Open loop.</b> Messages follow a schedule, whatever the queue does. A late one keeps its intended time, and end-to-end latency counts from there: no coordinated omission.</li>`,
 		`<li><b>Nothing is left out.</b> Lost and overrun messages rank as infinite; a percentile that reaches them prints “&gt; deadline”. Negative latencies are counted, not repaired.</li>`,
 		`<li><b>Warm-up</b> is cut by intended time, after the run, and can be moved without running again.</li>`,
-		`<li><b>Percentiles</b> are nearest-rank over added histograms, never averaged, to within 0.1 %, and shown with three digits. Over time they are those of each interval.</li></ul>`)
+		`<li><b>Percentiles</b> are nearest-rank over added histograms, never averaged, to within 0.2 %, and shown with three digits. Over time they are those of each interval.</li></ul>`)
 
 	w.raw(`<div class="facts">`)
 	section(&w, "Queue", []fact{

@@ -87,7 +87,7 @@ func (b *builder) perRate() (string, error) {
 		w.raw(`</tr>`)
 	}
 	w.raw(`</tbody></table></div>`)
-	w.raw(`<p class="note">Percentiles are nearest-rank, to within 0.1 %, and shown with three digits. CoV: how much the received rate varies from second to second. A dash: too few messages behind the value, or too few commits.</p>`)
+	w.raw(`<p class="note">Percentiles are nearest-rank, to within 0.2 %, and shown with three digits. CoV: how much the received rate varies from second to second. A dash: too few messages behind the value, or too few commits.</p>`)
 	return w.String(), nil
 }
 

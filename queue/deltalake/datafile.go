@@ -46,7 +46,8 @@ func newEncoder(cfg *Config) (*encoder, error) {
 		parquet.MaxRowsPerRowGroup(math.MaxInt32), parquet.PageBufferSize(pageBytes), parquet.CreatedBy("queuebench", "1", ""),
 	}
 	for name := range columns {
-		options = append(options, parquet.SkipPageBounds(name), parquet.SkipPageStatistics(name))
+		// No SkipPageBounds: it writes bounds of zero, by which a reader skips rows.
+		options = append(options, parquet.SkipPageStatistics(name))
 	}
 	e.w = parquet.NewGenericWriter[any](io.Discard, options...)
 	return e, nil

@@ -11,6 +11,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress"
 
+	"queuebench/internal/parquettest"
 	"queuebench/queue"
 )
 
@@ -52,6 +53,9 @@ func TestDataFileRoundTrip(t *testing.T) {
 					got, _, err := d.decode(b.file.Bytes(), 9, nil)
 					if err != nil || len(got) != len(want) || b.live() != int64(len(want)) {
 						t.Fatalf("%d of %d rows came back: %v", len(got), len(want), err)
+					}
+					if pages := parquettest.CheckBounds(t, b.file.Bytes()); pages == 0 {
+						t.Fatal("no page has bounds")
 					}
 					for i := range got {
 						if !bytes.Equal(got[i].Payload, want[i]) || got[i].Offset != 9 || got[i].Partition != 3 {

@@ -167,10 +167,7 @@ func newParquetWriter(f *spoolFile, table *rawlog.Table, groupRows int) *parquet
 		// value takes 13 bytes in its buffer.
 		parquet.PageBufferSize(14 * groupRows),
 	}
-	for _, c := range table.Columns {
-		// Bounds and statistics would let a reader skip row groups: none wants to.
-		options = append(options, parquet.SkipPageBounds(c.Name))
-	}
+	// No SkipPageBounds: it writes bounds of zero, by which a reader skips rows.
 	return parquet.NewGenericWriter[any](f, options...)
 }
 

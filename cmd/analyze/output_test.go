@@ -10,17 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-
-	"queuebench/internal/command"
 )
-
-// analyze runs a command line.
-func analyze(t *testing.T, args ...string) (status int, stdout, stderr string) {
-	t.Helper()
-	var out, errs bytes.Buffer
-	status = command.Main(t.Context(), newApp(), append([]string{"analyze"}, args...), &out, &errs)
-	return status, out.String(), errs.String()
-}
 
 // inEmptyFolder returns the address of a recorded run and works elsewhere.
 func inEmptyFolder(t *testing.T) (run string) {

@@ -9,18 +9,24 @@ import (
 	"queuebench/internal/command"
 )
 
-// viewFlags are the flags of analysis.View, under the names that the page's
-// address has too.
-func viewFlags() []cli.Flag {
+// cutFlags are the flags of analysis.View that change numbers, under the names
+// that the page's address has too.
+func cutFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "warmup", Usage: "cut this much from the start of each step, by intended time, such as 3s or 0s (default: 30s for steps of two minutes and more, a tenth of the step below that)"},
 		&cli.StringFlag{Name: "percentiles", Usage: "percentiles in percent, with commas between", Value: "50,75,85,95,99,99.9"},
-		&cli.StringFlag{Name: "latency", Usage: "latency in the figures: end_to_end, end_to_end_from_send, publish, send_lag, broker_to_consumer", Value: analysis.EndToEnd.String()},
-		&cli.StringFlag{Name: "scale", Usage: "latency axis of the figures: linear or log", Value: "linear"},
 	}
 }
 
-// viewOf reads the flags of viewFlags.
+// viewFlags are all of them, for commands that draw.
+func viewFlags() []cli.Flag {
+	return append(cutFlags(),
+		&cli.StringFlag{Name: "latency", Usage: "latency in the figures: end_to_end, end_to_end_from_send, publish, send_lag, broker_to_consumer", Value: analysis.EndToEnd.String()},
+		&cli.StringFlag{Name: "scale", Usage: "latency axis of the figures: linear or log", Value: "linear"},
+	)
+}
+
+// viewOf reads the flags of viewFlags, or of cutFlags alone.
 func viewOf(c *cli.Context) (analysis.View, error) {
 	var v analysis.View
 	var err error
@@ -30,11 +36,13 @@ func viewOf(c *cli.Context) (analysis.View, error) {
 	if v.Percentiles, err = analysis.ParsePercentiles(c.String("percentiles")); err != nil {
 		return v, command.Misusef("--percentiles: %w", err)
 	}
-	if v.Kind, err = analysis.ParseKind(c.String("latency")); err != nil {
-		return v, command.Misusef("--latency: %w", err)
+	if text := c.String("latency"); text != "" {
+		if v.Kind, err = analysis.ParseKind(text); err != nil {
+			return v, command.Misusef("--latency: %w", err)
+		}
 	}
 	switch s := c.String("scale"); s {
-	case "linear":
+	case "", "linear":
 	case "log":
 		v.LogScale = true
 	default:

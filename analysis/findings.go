@@ -26,7 +26,7 @@ var stepRules = []func(*cut) *Finding{
 	overrun, foreignMessages, rejectedRows,
 	warmupTooLong, warmupMoved,
 	draining, notKeepingUp, tooShortForGrowth, runnerLimited, clockSkew, tooFewSamples,
-	commitBound, commitsSlow, stalls,
+	requestsRetried, commitBound, commitsSlow, stalls,
 }
 
 // has tells whether a finding of that ID was made before.

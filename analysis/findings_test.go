@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -148,6 +149,9 @@ func TestStepFindings(t *testing.T) {
 		{"commit-interval-bound", Note, commits(100*ms, 62*ms, 5*ms, 4*ms), commits(100*ms, 110*ms, 5*ms, 4*ms), "100 ms sets the latency"},
 		{"commits-slower-than-interval", Warning, commits(10*ms, 90*ms, 40*ms, 30*ms), commits(100*ms, 90*ms, 60*ms, 40*ms), "takes 70.0 ms"},
 		{"tail-from-stalls", Note, with(stalled(0), nil), with(stalled(40), nil), "1 moment"},
+		{"requests-retried", Warning, with(change(base, func(s *StepDigest) {
+			s.Events = []Event{{At: 2 * sec, Kind: "retry"}, {At: 3 * sec, Kind: "throttled"}, {At: 4 * sec, Kind: "retry"}, {At: 5 * sec, Kind: "end"}}
+		}), nil), with(change(base, func(s *StepDigest) { s.Events = []Event{{At: sec, Kind: "phase"}} }), nil), "3 requests of the queue to its store failed and had to be tried again, from 2 s to 4 s of the step; 1 of them"},
 		{"draining-a-burst", Warning, with(burst(100*ms, sec), nil), with(burst(sec, 2*sec), nil), "2,000 messages arrived within 100 ms"},
 	} {
 		view := View{}
@@ -263,7 +267,11 @@ func TestTuningHasEveryFinding(t *testing.T) {
 		}
 	}
 	used := map[string]bool{}
-	for _, file := range []string{"findings_accounting.go", "findings_view.go", "findings_load.go", "findings_commit.go", "findings_run.go"} {
+	files, err := filepath.Glob("findings_*.go")
+	if err != nil || len(files) < 5 {
+		t.Fatalf("rules stand in %q, %v", files, err)
+	}
+	for _, file := range files {
 		code, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

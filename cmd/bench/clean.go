@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -29,6 +30,7 @@ was started with.`,
    bench clean 20260102t030405z-abcdef --log`,
 		Flags: append([]cli.Flag{
 			&cli.BoolFlag{Name: "log", Usage: "remove the run's raw log too"},
+			&cli.BoolFlag{Name: "force", Usage: "remove them although the run seems to be under way"},
 		}, placeFlags()...),
 		Action: clean,
 	}
@@ -135,6 +137,11 @@ func readManifest(ctx context.Context, a objectstore.Address, options objectstor
 }
 
 func (t *remains) remove(c *cli.Context) error {
+	if !c.Bool("force") {
+		if err := t.underWay(c.Context); err != nil {
+			return err
+		}
+	}
 	tables, logs := 0, 0
 	var err error
 	if t.store != (objectstore.Address{}) {
@@ -150,6 +157,37 @@ func (t *remains) remove(c *cli.Context) error {
 	fmt.Fprintf(c.App.Writer, "removed %d objects of the queue of run %s\n", tables, t.run)
 	if c.Bool("log") {
 		fmt.Fprintf(c.App.Writer, "removed %d objects of its log\n", logs)
+	}
+	return nil
+}
+
+// quietAfter is how long a run that has not ended may write nothing before it is
+// taken for dead: a part of its log is closed every five seconds.
+const quietAfter = 20 * time.Second
+
+// underWay is an error when the run has not ended and wrote something lately.
+func (t *remains) underWay(ctx context.Context) error {
+	m, err := readManifest(ctx, below(t.log, t.run), t.options)
+	if err != nil || m.EndedNs != 0 {
+		return nil // without a manifest nothing says that it lives
+	}
+	store, err := objectstore.OpenAddress(ctx, t.log, t.options)
+	if err != nil {
+		return err
+	}
+	var newest time.Time
+	err = store.List(ctx, objectstore.ListOptions{Prefix: t.run + "/"}, func(o objectstore.Info) error {
+		if o.Modified.After(newest) {
+			newest = o.Modified
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if quiet := time.Since(newest); quiet < quietAfter {
+		return fmt.Errorf("run %s has not ended and wrote to its log %v ago: stop it first, or wait until it has been quiet for %v if it was killed, or say --force",
+			t.run, quiet.Round(time.Second), quietAfter)
 	}
 	return nil
 }

@@ -197,6 +197,11 @@ func TestKill9LeavesAReadableLog(t *testing.T) {
 	for _, table := range []string{"sent", "received"} {
 		firstPart(t, table)
 	}
+	for _, run := range []string{"./" + runFolder, "mine"} {
+		if status, stdout, stderr := bench(t, "clean", run, "--log"); status != 1 || stdout != "" || !strings.Contains(stderr, "has not ended") {
+			t.Errorf("clean of a run under way: status %d, %s%s", status, stdout, stderr)
+		}
+	}
 	p.signal(t, os.Kill)
 	<-p.done
 
@@ -216,7 +221,7 @@ func TestKill9LeavesAReadableLog(t *testing.T) {
 	if err := os.WriteFile(neighbour, []byte("x"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if status, stdout, stderr := bench(t, "clean", "./"+runFolder); status != 0 || len(filesBelow(table)) != 0 {
+	if status, stdout, stderr := bench(t, "clean", "./"+runFolder, "--force"); status != 0 || len(filesBelow(table)) != 0 {
 		t.Errorf("clean: status %d, %s%s, left %q", status, stdout, stderr, filesBelow(table))
 	}
 	if _, err := os.Stat(neighbour); err != nil {
@@ -225,7 +230,7 @@ func TestKill9LeavesAReadableLog(t *testing.T) {
 	if again, _ := readLog(t, runFolder); again.Run != "mine" {
 		t.Error("clean touched the log")
 	}
-	if status, _, stderr := bench(t, "clean", "mine", "--log"); status != 0 || len(filesBelow(runFolder)) != 0 {
+	if status, _, stderr := bench(t, "clean", "mine", "--log", "--force"); status != 0 || len(filesBelow(runFolder)) != 0 {
 		t.Errorf("clean --log: status %d, %s", status, stderr)
 	}
 }

@@ -1,0 +1,31 @@
+package analysis
+
+import "time"
+
+// requestsRetried tells of requests of the queue's client that had to be tried
+// again: an outage or a throttling that the counts do not show, since a queue
+// that loses nothing makes good for it later.
+func requestsRetried(c *cut) *Finding {
+	var retried, throttled int64
+	var first, last time.Duration
+	for _, e := range c.step.Events {
+		switch e.Kind {
+		case "retry":
+			retried++
+		case "throttled":
+			throttled++
+		default:
+			continue
+		}
+		if retried+throttled == 1 {
+			first = e.At
+		}
+		last = e.At
+	}
+	if retried+throttled == 0 {
+		return nil
+	}
+	return finding("requests-retried", Warning, "%s of the queue to its store failed and had to be tried again, from %s to %s of the step; %s of them because the store asked to slow down.",
+		"Latency of that time is the trouble's, not the queue's habit: the events of the raw log have each answer. Run again when the store is well, or report it as what an outage costs.",
+		plural(retried+throttled, "request"), formatDuration(first), formatDuration(last), FormatCount(throttled))
+}

@@ -272,6 +272,9 @@ func TestTuningHasEveryFinding(t *testing.T) {
 		t.Fatalf("rules stand in %q, %v", files, err)
 	}
 	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
 		code, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

@@ -64,7 +64,7 @@ func (s *s3Store) classify(op string, r minio.ErrorResponse) (hint string, kind 
 	switch r.Code {
 	case minio.NoSuchBucket:
 		return "create the bucket " + s.addr.Bucket + " first, or name another one", ErrNoBucket
-	case "InvalidAccessKeyId":
+	case "InvalidAccessKeyId", "XAdminUserNotFound": // the second is versitygw's, with status 404
 		return "the store does not know this access key: check the credentials in the environment", ErrDenied
 	case "SignatureDoesNotMatch":
 		return "the secret key does not fit the access key, or a proxy changed the request: check the credentials in the environment", ErrDenied

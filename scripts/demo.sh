@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 bin=$PWD/bin
 mkdir -p demo
 cd demo
-"$bin/bench" sweep --queue delta --rates 1000,10000,30000 --duration 25s --commit-interval 100ms --message-size 100 | tee bench.txt
+"$bin/bench" sweep --queue delta --rates 1000,10000,30000 --duration 20s --commit-interval 100ms --message-size 100 | tee bench.txt
 run=$(tail -n 1 bench.txt)
 echo
 "$bin/analyze" summary "$run"

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -54,6 +55,14 @@ func Summarize(d *Digest, v View) Summary {
 	}
 	sum.Findings = runFindings(d, cuts)
 	return sum
+}
+
+// settings are those of the run, and over them those of the step.
+func settings(d *Digest, s *StepDigest) map[string]string {
+	all := make(map[string]string, len(d.Manifest.Settings)+len(s.Settings))
+	maps.Copy(all, d.Manifest.Settings)
+	maps.Copy(all, s.Settings)
+	return all
 }
 
 // cut is a step under a view: what lies after the warm-up, added up.
@@ -107,12 +116,9 @@ func newCut(d *Digest, s *StepDigest, v View) *cut {
 	c.ownLag = stats.Sum(own...)
 	c.blocks = c.countBlocks()
 	c.summary = StepSummary{
-		Step: s.Step, Rate: s.Rate, Repeat: s.Repeat, Settings: s.Settings, Complete: s.Complete, Failure: s.Failure,
+		Step: s.Step, Rate: s.Rate, Repeat: s.Repeat, Settings: settings(d, s), Complete: s.Complete, Failure: s.Failure,
 		WarmupNs: int64(c.warmup), WarmupRule: rule, DurationNs: int64(s.Duration), IntervalNs: int64(s.Interval),
 		Accounting: a, Throughput: throughput(s, c.warmup), Latencies: map[string]LatencySummary{}, Findings: []Finding{},
-	}
-	if c.summary.Settings == nil {
-		c.summary.Settings = map[string]string{}
 	}
 	for k := range NumKinds {
 		if k == BrokerToConsumer && c.total[k].N == 0 {

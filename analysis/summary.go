@@ -32,9 +32,11 @@ type Summary struct {
 
 // StepSummary is one repeat of one step under a View.
 type StepSummary struct {
-	Step     int               `json:"step"`
-	Rate     float64           `json:"rate"`
-	Repeat   int               `json:"repeat"`
+	Step   int     `json:"step"`
+	Rate   float64 `json:"rate"`
+	Repeat int     `json:"repeat"`
+	// Settings of the run by their flag's name, and of the step where it has
+	// its own.
 	Settings map[string]string `json:"settings"`
 	Complete bool              `json:"complete"`
 	Failure  string            `json:"failure,omitempty"`

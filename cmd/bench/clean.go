@@ -143,16 +143,19 @@ func (t *remains) remove(c *cli.Context) error {
 		}
 	}
 	tables, logs := 0, 0
-	var err error
-	if t.store != (objectstore.Address{}) {
-		if tables, err = t.removeBelow(c.Context, t.store, tablesPrefix+"/"+t.run+"/"); err != nil {
-			return err
+	err := command.While(c.App.ErrWriter, "removing what is left of run "+t.run, func() (err error) {
+		if t.store != (objectstore.Address{}) {
+			if tables, err = t.removeBelow(c.Context, t.store, tablesPrefix+"/"+t.run+"/"); err != nil {
+				return err
+			}
 		}
-	}
-	if c.Bool("log") {
-		if logs, err = t.removeBelow(c.Context, t.log, t.run+"/"); err != nil {
-			return err
+		if c.Bool("log") {
+			logs, err = t.removeBelow(c.Context, t.log, t.run+"/")
 		}
+		return err
+	})
+	if err != nil {
+		return err
 	}
 	fmt.Fprintf(c.App.Writer, "removed %d objects of the queue of run %s\n", tables, t.run)
 	if c.Bool("log") {

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/urfave/cli/v2"
 )
@@ -200,6 +201,21 @@ func TestLineIsPlainOffATerminalAndSilentAtFirst(t *testing.T) {
 	l.Close()
 	if b.String() != "kept 1\n" {
 		t.Errorf("got %q", b.String())
+	}
+}
+
+func TestWhileTellsWhatTakesLong(t *testing.T) {
+	var b bytes.Buffer
+	want := errors.New("done")
+	if err := While(&b, "removing", func() error { time.Sleep(1400 * time.Millisecond); return want }); err != want {
+		t.Errorf("error %v", err)
+	}
+	if b.String() != "removing … 1s\n" {
+		t.Errorf("it told %q", b.String())
+	}
+	b.Reset()
+	if err := While(&b, "removing", func() error { return nil }); err != nil || b.Len() != 0 {
+		t.Errorf("of what is short it told %q, %v", b.String(), err)
 	}
 }
 

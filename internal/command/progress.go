@@ -82,3 +82,21 @@ func isTerminal(w io.Writer) bool {
 	info, err := f.Stat()
 	return err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb"
 }
+
+// While runs do and shows how long it has taken, from the first second on.
+func While(w io.Writer, text string, do func() error) error {
+	line := NewLine(w)
+	defer line.Close()
+	done := make(chan error, 1)
+	go func() { done <- do() }()
+	tick := time.NewTicker(250 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case err := <-done:
+			return err
+		case <-tick.C:
+			line.Set("%s … %v", text, time.Since(line.start).Round(time.Second))
+		}
+	}
+}

@@ -3,6 +3,7 @@ package browser
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"net/http/httptest"
 	"net/url"
 	"os/exec"
@@ -54,7 +55,7 @@ func TestPageEqualsTheCommandLine(t *testing.T) {
 			b := newTab(t)
 			b.look(1200, 900, false)
 			b.open(page)
-			seen := map[int64]bool{}
+			seen := map[string]bool{}
 			for _, warmup := range []string{"", "0", "1", "2.5"} {
 				args := []string{"summary", address, "--json"}
 				var v analysis.View
@@ -72,10 +73,16 @@ func TestPageEqualsTheCommandLine(t *testing.T) {
 					t.Fatal(err)
 				}
 				compareSummary(b, sum, v)
-				seen[sum.Steps[1].Latencies["end_to_end"].Percentiles["99.9"].Ns] = true
+				// On a quiet host one percentile may well fall into the same
+				// bucket after each cut: not all of all latencies do.
+				var percentiles strings.Builder
+				for k := range analysis.NumKinds {
+					fmt.Fprintln(&percentiles, sum.Steps[1].Latencies[k.String()].Percentiles)
+				}
+				seen[percentiles.String()] = true
 			}
 			if len(seen) < 2 {
-				t.Error("no warm-up changed the p99.9 at 2,000 msg/s: the comparison shows nothing")
+				t.Error("no warm-up changed a percentile at 2,000 msg/s: the comparison shows nothing")
 			}
 		})
 	}

@@ -94,7 +94,7 @@ func (s *step) tellForeign() {
 
 // broken are the promises of the queue that the step saw broken.
 func (s *step) broken() (texts []string) {
-	info, a := s.queue.Info(), s.rec.Accounting
+	info, a := s.queues[0].Info(), s.rec.Accounting
 	if info.LosesNothing && a.Lost > 0 {
 		texts = append(texts, fmt.Sprintf("step %d, repeat %d: %d acknowledged messages were lost, and the queue promises to lose none", s.plan.Step, s.plan.Repeat, a.Lost))
 	}

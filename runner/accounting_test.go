@@ -1,7 +1,7 @@
 package runner
 
 import (
-	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -73,7 +73,8 @@ func TestIntendedTimesAreTheSchedule(t *testing.T) {
 
 func TestManyActors(t *testing.T) {
 	r := newRig(t, memory.Config{Partitions: 4}, 10_000_000, 400*time.Millisecond)
-	r.cfg.Producers, r.cfg.Groups, r.cfg.Consumers = 3, 2, 2
+	l := r.plan()
+	l.Load.Producers, l.Load.Groups, l.Load.Consumers = 3, 2, 2
 	res := accounting(t, r, rawlog.Accounting{Scheduled: 4000, Attempted: 4000, Acked: 4000, Received: 4000})
 	if n := res.Steps[0].EndToEnd.N; n != 8000 {
 		t.Errorf("%d latencies of two groups", n)
@@ -114,7 +115,7 @@ func TestDuplicatesAreCountedAndEndNothingEarly(t *testing.T) {
 
 func TestWithheldAcknowledgementsAreUnconfirmedAtTheDeadline(t *testing.T) {
 	r := newRig(t, memory.Config{Faults: memory.Faults{WithholdAcks: true}}, 10_000_000, 300*time.Millisecond)
-	r.cfg.DrainTimeout = 500 * time.Millisecond
+	r.plan().Load.DrainTimeout = 500 * time.Millisecond
 	accounting(t, r, rawlog.Accounting{Scheduled: 3000, Attempted: 3000, Unconfirmed: 3000, Received: 3000})
 	if got := r.statuses(t); got["unconfirmed"] != 3000 {
 		t.Errorf("rows of sent: %v", got)
@@ -123,8 +124,8 @@ func TestWithheldAcknowledgementsAreUnconfirmedAtTheDeadline(t *testing.T) {
 
 func TestOverrunHasRowsAndMemoryStaysBounded(t *testing.T) {
 	r := newRig(t, memory.Config{Faults: memory.Faults{WithholdAcks: true}}, 10_000_000, 300*time.Millisecond)
-	r.cfg.DrainTimeout = 200 * time.Millisecond
-	r.cfg.MaxInFlight = 100
+	r.plan().Load.DrainTimeout = 200 * time.Millisecond
+	r.plan().Load.MaxInFlight = 100
 	res := accounting(t, r, rawlog.Accounting{Scheduled: 3000, Attempted: 100, Unconfirmed: 100, Overrun: 2900, Received: 100})
 	if got := r.statuses(t); got["overrun"] != 2900 || got["unconfirmed"] != 100 {
 		t.Errorf("rows of sent: %v", got)
@@ -174,7 +175,7 @@ func TestForeignStaleAndCorruptDeliveriesAreCountedAndNotMeasured(t *testing.T) 
 		payload(envelope.ID{Tag: tag, Seq: 1 << 40}),                   // beyond the schedule
 		payload(envelope.ID{Kind: envelope.End, Tag: tag + 1, Seq: 5}), // another step's end
 	}
-	r.cfg.Open = func(context.Context, Plan) (queue.Queue, error) { return q, nil }
+	r.opens(func() (queue.Queue, error) { return q, nil })
 	accounting(t, r, rawlog.Accounting{Scheduled: 200, Attempted: 200, Acked: 200, Received: 200, Foreign: 7})
 	if len(r.manifest(t).Warnings) == 0 {
 		t.Error("foreign messages are no warning")
@@ -186,7 +187,7 @@ func TestDisorderIsCounted(t *testing.T) {
 	r := newRig(t, memory.Config{}, 2_000_000, 400*time.Millisecond)
 	q := newFaulty(memory.Faults{Freezes: []memory.Freeze{{After: 100 * time.Millisecond, For: 100 * time.Millisecond}}})
 	q.reorder = true
-	r.cfg.Open = func(context.Context, Plan) (queue.Queue, error) { return q, nil }
+	r.opens(func() (queue.Queue, error) { return q, nil })
 	res, err := Run(t.Context(), r.cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -200,7 +201,7 @@ func TestAFateThatIsToldTwiceIsAnErrorOfTheQueue(t *testing.T) {
 	r := newRig(t, memory.Config{}, 1_000_000, 200*time.Millisecond)
 	q := newFaulty(memory.Faults{})
 	q.ackTwice = true
-	r.cfg.Open = func(context.Context, Plan) (queue.Queue, error) { return q, nil }
+	r.opens(func() (queue.Queue, error) { return q, nil })
 	res, err := Run(t.Context(), r.cfg)
 	if err == nil || !strings.Contains(err.Error(), "told a fate twice") || res.Steps[0].Complete {
 		t.Errorf("got %v", err)
@@ -241,6 +242,31 @@ func TestWhatTheLogDidToAStepIsAWarning(t *testing.T) {
 	for _, want := range []string{"2 times, for 20ms", "3 uploads", "503 SlowDown"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q lacks %q", got, want)
+		}
+	}
+}
+
+func TestTopicsShareTheRateAndEachGroupGetsAllOfThem(t *testing.T) {
+	r := newRig(t, memory.Config{Partitions: 2}, 10_000_000, 300*time.Millisecond)
+	l := r.plan()
+	l.Load.Topics, l.Load.Producers, l.Load.Groups, l.Load.Consumers = 3, 2, 2, 1
+	accounting(t, r, rawlog.Accounting{Scheduled: 3000, Attempted: 3000, Acked: 3000, Received: 3000})
+	producers := map[int64]map[string]bool{} // consumer → topics that it read
+	r.rows(t, "received", []string{"consumer", "producer"}, func(_ rawlog.Part, n int, v []rawlog.Values) {
+		for i := range n {
+			c := v[0].Ints[i]
+			if producers[c] == nil {
+				producers[c] = map[string]bool{}
+			}
+			producers[c][fmt.Sprint(v[1].Ints[i]/2)] = true
+		}
+	})
+	if len(producers) != 6 {
+		t.Errorf("%d consumers received something, want 3 topics × 2 groups", len(producers))
+	}
+	for c, topics := range producers {
+		if len(topics) != 1 {
+			t.Errorf("consumer %d read %d topics", c, len(topics))
 		}
 	}
 }

@@ -23,11 +23,32 @@ import (
 	"queuebench/runner/schedule"
 )
 
-// Plan is one repeat of one rate step.
+// Load is what a step asks of the queue: who produces, who consumes, and how.
+type Load struct {
+	Topics      int // each has the producers, groups and consumers below
+	Producers   int // of each topic; all share the rate
+	Groups      int // of consumers; each gets all messages of every topic
+	Consumers   int // of each group and topic
+	MessageSize int // bytes, at least envelope.Size
+	MaxInFlight int // of all producers together
+	// DrainTimeout is how long after the schedule's end a step waits for what
+	// is open.
+	DrainTimeout time.Duration
+	Pacing       pace.Kind
+}
+
+// AllProducers is the number of producers of all topics.
+func (l *Load) AllProducers() int { return l.Topics * l.Producers }
+
+// Plan is one repeat of one step.
 type Plan struct {
 	Step, Repeat int
 	Rate         schedule.Rate
 	Schedule     schedule.Schedule
+	Load         Load
+	// Open makes the queue of a topic of this step, from 0, under a name of the
+	// step's own.
+	Open func(ctx context.Context, topic int) (queue.Queue, error)
 	// Settings are those in which this step differs from others, as text.
 	Settings map[string]string
 }
@@ -41,23 +62,15 @@ type Config struct {
 	// adds steps and times and writes it.
 	Manifest *rawlog.Manifest
 
-	// Open makes the queue of a step, under a name of the step's own.
-	Open func(ctx context.Context, p Plan) (queue.Queue, error)
 	// Requests counts the requests to the queue's store; nil for none.
 	Requests func() objectstore.Counts
 	Plans    []Plan // in the order in which they run
+	// Next is asked for a further plan after the last of Plans, with the step
+	// that ended last (nil if there was none), until it has none; nil for none.
+	Next func(last *StepResult) (Plan, bool)
 
-	Producers   int
-	Groups      int // of consumers; each gets all messages
-	Consumers   int // of each group
-	MessageSize int // bytes, at least envelope.Size
-	MaxInFlight int // of all producers together
-	// DrainTimeout is how long after the schedule's end a step waits for what
-	// is open.
-	DrainTimeout time.Duration
-	Seed         uint64
-	Pacing       pace.Kind
-	SpoolDir     string // its file system is watched
+	Seed     uint64
+	SpoolDir string // its file system is watched
 
 	FailFast       bool // end the run with the first step that fails
 	StopWhenBehind bool // end it after the first step that did not keep up
@@ -69,50 +82,61 @@ type Config struct {
 	Note func(string)
 }
 
-// Limits of Config.
+// Limits of a plan.
 const (
 	MaxMessageSize = 64 << 20
-	MaxActors      = 1024 // producers, or consumers of all groups
+	MaxActors      = 1024 // producers, or consumers, of all topics and groups
 	MaxPartitions  = 1024
+	MaxTopics      = 1024
 	// MaxDuration of a step is what a histogram holds.
 	MaxDuration = 30 * 24 * time.Hour
 )
 
 // Check refuses what cannot run, with what to change.
 func (c *Config) Check() error {
-	if len(c.Plans) == 0 {
+	if len(c.Plans) == 0 && c.Next == nil {
 		return fmt.Errorf("there is no step to run: give at least one rate")
 	}
-	if err := envelope.CheckSize(c.MessageSize); err != nil {
+	for i := range c.Plans {
+		if err := c.Plans[i].Check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Check refuses a plan that cannot run, with what to change.
+func (p *Plan) Check() error {
+	l := &p.Load
+	if err := envelope.CheckSize(l.MessageSize); err != nil {
 		return err
 	}
 	for _, n := range []struct {
 		name          string
 		value, lo, hi int64
 	}{
-		{"producers", int64(c.Producers), 1, MaxActors},
-		{"groups", int64(c.Groups), 1, MaxActors},
-		{"consumers of all groups", int64(c.Consumers) * int64(c.Groups), int64(c.Groups), MaxActors},
-		{"message size", int64(c.MessageSize), envelope.Size, MaxMessageSize},
-		{"max in flight", int64(c.MaxInFlight), int64(c.Producers), 1 << 28},
+		{"topics", int64(l.Topics), 1, MaxTopics},
+		{"producers of all topics", int64(l.Producers) * int64(l.Topics), int64(l.Topics), MaxActors},
+		{"groups", int64(l.Groups), 1, MaxActors},
+		{"consumers of all groups and topics", int64(l.Consumers) * int64(l.Groups) * int64(l.Topics), int64(l.Groups) * int64(l.Topics), MaxActors},
+		{"message size", int64(l.MessageSize), envelope.Size, MaxMessageSize},
+		{"max in flight", int64(l.MaxInFlight), int64(l.AllProducers()), 1 << 28},
 	} {
 		if n.value < n.lo || n.value > n.hi {
 			return fmt.Errorf("%s: %d is not between %d and %d", n.name, n.value, n.lo, n.hi)
 		}
 	}
-	if c.DrainTimeout <= 0 {
-		return fmt.Errorf("drain timeout: %v is not positive", c.DrainTimeout)
+	if l.DrainTimeout <= 0 {
+		return fmt.Errorf("drain timeout: %v is not positive", l.DrainTimeout)
 	}
-	for _, p := range c.Plans {
-		if n := p.Schedule.Len(); n > envelope.MaxSeq || n == math.MaxInt64 {
-			return fmt.Errorf("rate %s for %v: more messages than can be numbered (%d)", p.Rate, p.Schedule.Duration(), int64(envelope.MaxSeq))
-		}
+	if n := p.Schedule.Len(); n > envelope.MaxSeq || n == math.MaxInt64 {
+		return fmt.Errorf("rate %s for %v: more messages than can be numbered (%d)", p.Rate, p.Schedule.Duration(), int64(envelope.MaxSeq))
 	}
 	return nil
 }
 
 // Shuffle puts plans into a random order that the seed decides.
-func Shuffle(plans []Plan, seed uint64) {
+func Shuffle[P any](plans []P, seed uint64) {
 	r := rand.New(rand.NewPCG(seed, 0x534855464645)) // the second word only tells this stream from others of the same seed
 	r.Shuffle(len(plans), func(i, j int) { plans[i], plans[j] = plans[j], plans[i] })
 }

@@ -30,7 +30,7 @@ func TestWhatIsInFlightWhenAStepIsCutOffIsNotLost(t *testing.T) {
 			r := newRig(t, memory.Config{}, 1_000_000, time.Hour)
 			q := newFaulty(c.faults)
 			c.spoil(q)
-			r.cfg.Open = func(context.Context, Plan) (queue.Queue, error) { return q, nil }
+			r.opens(func() (queue.Queue, error) { return q, nil })
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			r.cfg.Status = func(s Status) {
@@ -84,7 +84,7 @@ func TestTheDrainDoesNotEndByACount(t *testing.T) {
 	r := newRig(t, memory.Config{}, 1_000_000, 600*time.Millisecond)
 	q := newFaulty(memory.Faults{})
 	q.failFirst, q.stallAfter, q.stallFor = 400, 250, 2*grace
-	r.cfg.Open = func(context.Context, Plan) (queue.Queue, error) { return q, nil }
+	r.opens(func() (queue.Queue, error) { return q, nil })
 	res, err := Run(t.Context(), r.cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -98,7 +98,7 @@ func TestTheDrainDoesNotEndByACount(t *testing.T) {
 // instance, is a duplicate and not measured.
 func TestADuplicateAtAnotherConsumerOfTheGroup(t *testing.T) {
 	r := newRig(t, memory.Config{}, 1_000_000, 300*time.Millisecond)
-	r.cfg.Consumers = 2
+	r.plan().Load.Consumers = 2
 	q, err := memory.New(memory.Config{Partitions: 2})
 	if err != nil {
 		t.Fatal(err)
@@ -109,7 +109,7 @@ func TestADuplicateAtAnotherConsumerOfTheGroup(t *testing.T) {
 		envelope.Encode(b, envelope.ID{Tag: tagOf("test", 0), Seq: 100 + seq})
 		f.inject = append(f.inject, b)
 	}
-	r.cfg.Open = func(context.Context, Plan) (queue.Queue, error) { return f, nil }
+	r.opens(func() (queue.Queue, error) { return f, nil })
 	res, err := Run(t.Context(), r.cfg)
 	if err != nil {
 		t.Fatal(err)

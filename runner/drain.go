@@ -18,7 +18,7 @@ func (s *step) drive(ctx context.Context, cancel context.CancelCauseFunc) error 
 	start := cfg.Clock.Now() + int64(lead)
 	s.start.Store(start)
 	end := start + int64(s.plan.Schedule.Duration())
-	deadline := end + int64(cfg.DrainTimeout)
+	deadline := end + int64(s.plan.Load.DrainTimeout)
 	closing := end + int64(allowance(s.plan.Schedule.Duration()))
 	s.rec.StartedNs, s.rec.DeadlineNs = start, deadline
 	s.scheduled = make([]int64, len(s.senders))

@@ -29,9 +29,10 @@ func threeSteps(t *testing.T, open func(p Plan) (queue.Queue, error)) *rig {
 	r.cfg.Plans = nil
 	for i := range 3 {
 		p.Step = i
+		step := p
+		p.Open = func(context.Context, int) (queue.Queue, error) { return open(step) }
 		r.cfg.Plans = append(r.cfg.Plans, p)
 	}
-	r.cfg.Open = func(_ context.Context, p Plan) (queue.Queue, error) { return open(p) }
 	return r
 }
 
@@ -96,7 +97,7 @@ func TestStopWhenBehindEndsTheSweep(t *testing.T) {
 		return memory.New(memory.Config{})
 	})
 	r.cfg.StopWhenBehind = true
-	r.cfg.DrainTimeout = time.Second
+	r.plan().Load.DrainTimeout = time.Second
 	res, err := Run(t.Context(), r.cfg)
 	if err != nil || len(res.Steps) != 2 || res.Steps[1].Behind == "" {
 		t.Errorf("%d steps, error %v", len(res.Steps), err)
@@ -254,7 +255,7 @@ func TestActorsThatDoNotCloseDoNotHoldAnInterruptedRun(t *testing.T) {
 	q := newFaulty(memory.Faults{})
 	q.deaf, q.release = true, release
 	r := newRig(t, memory.Config{}, 1_000_000, time.Hour)
-	r.cfg.Open = func(context.Context, Plan) (queue.Queue, error) { return q, nil }
+	r.opens(func() (queue.Queue, error) { return q, nil })
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var interrupted atomic.Int64
@@ -277,24 +278,27 @@ func TestActorsThatDoNotCloseDoNotHoldAnInterruptedRun(t *testing.T) {
 }
 
 func TestCheckRefusesWhatCannotRun(t *testing.T) {
-	for name, change := range map[string]func(c *Config){
-		"no step":           func(c *Config) { c.Plans = nil },
-		"no producer":       func(c *Config) { c.Producers = 0 },
-		"no consumer":       func(c *Config) { c.Consumers = 0 },
-		"no group":          func(c *Config) { c.Groups = -1 },
-		"tiny messages":     func(c *Config) { c.MessageSize = 15 },
-		"huge messages":     func(c *Config) { c.MessageSize = 1 << 30 },
-		"nothing in flight": func(c *Config) { c.MaxInFlight = 0 },
-		"no drain":          func(c *Config) { c.DrainTimeout = 0 },
+	for name, change := range map[string]func(p *Plan){
+		"no producer":       func(p *Plan) { p.Load.Producers = 0 },
+		"no consumer":       func(p *Plan) { p.Load.Consumers = 0 },
+		"no group":          func(p *Plan) { p.Load.Groups = -1 },
+		"tiny messages":     func(p *Plan) { p.Load.MessageSize = 15 },
+		"huge messages":     func(p *Plan) { p.Load.MessageSize = 1 << 30 },
+		"nothing in flight": func(p *Plan) { p.Load.MaxInFlight = 0 },
+		"no topic":          func(p *Plan) { p.Load.Topics = 0 },
+		"no drain":          func(p *Plan) { p.Load.DrainTimeout = 0 },
 	} {
 		r := newRig(t, memory.Config{}, 1000, time.Second)
-		change(&r.cfg)
+		change(r.plan())
 		if err := r.cfg.Check(); err == nil {
 			t.Errorf("%s: not refused", name)
 		}
 		if _, err := r.cfg.Log.Close(t.Context()); err != nil {
 			t.Error(err)
 		}
+	}
+	if err := (&Config{}).Check(); err == nil {
+		t.Error("no step: not refused")
 	}
 }
 
@@ -305,7 +309,7 @@ func TestARemovalThatHangsAfterAnInterruptIsTold(t *testing.T) {
 	q := newFaulty(memory.Faults{})
 	q.slowRemove = release
 	r := newRig(t, memory.Config{}, 1_000_000, time.Hour)
-	r.cfg.Open = func(context.Context, Plan) (queue.Queue, error) { return q, nil }
+	r.opens(func() (queue.Queue, error) { return q, nil })
 	told := sync.OnceFunc(func() { close(release) }) // the removal goes on only then
 	r.cfg.Note = func(text string) {
 		if strings.Contains(text, "second interrupt") {
@@ -340,8 +344,8 @@ func TestUnconfirmedMessagesAreToldWithTheReasonOfTheRetries(t *testing.T) {
 	q := newFaulty(memory.Faults{})
 	q.silent = "PUT of a part: no space left on device"
 	r := newRig(t, memory.Config{}, 1_000_000, 100*time.Millisecond)
-	r.cfg.Open = func(context.Context, Plan) (queue.Queue, error) { return q, nil }
-	r.cfg.DrainTimeout = 200 * time.Millisecond
+	r.opens(func() (queue.Queue, error) { return q, nil })
+	r.plan().Load.DrainTimeout = 200 * time.Millisecond
 	if _, err := Run(t.Context(), r.cfg); err != nil {
 		t.Logf("error %v", err)
 	}

@@ -51,8 +51,8 @@ const monitorPeriod = 100 * time.Millisecond
 func newMonitor(s *step) *monitor {
 	cfg := s.r.cfg
 	m := &monitor{s: s, log: cfg.Log.Seconds(s.plan.Step, s.plan.Repeat, process), meter: s.r.meter, quit: make(chan struct{})}
-	for p := range cfg.Producers {
-		m.shares = append(m.shares, s.r.share(s.plan.Schedule, p))
+	for p := range s.plan.Load.AllProducers() {
+		m.shares = append(m.shares, s.share(p))
 	}
 	m.due = make([]int64, len(m.shares))
 	m.phase("opening")

@@ -13,7 +13,6 @@ import (
 	"queuebench/queue"
 	"queuebench/runner/envelope"
 	"queuebench/runner/hostinfo"
-	"queuebench/runner/schedule"
 )
 
 // hurriedClose is how long the log may take to store what it has after Ctrl-C.
@@ -125,9 +124,13 @@ func (r *run) removeLate(ctx context.Context, removals []func(context.Context) e
 // steps runs the plans. What could not be removed yet, after an interrupt, is
 // left to the caller.
 func (r *run) steps(ctx context.Context) (removals []func(context.Context) error, failed error) {
-	for i, p := range r.cfg.Plans {
-		if ctx.Err() != nil {
+	for i := 0; ctx.Err() == nil; i++ {
+		p, ok := r.plan(i)
+		if !ok {
 			break
+		}
+		if err := p.Check(); err != nil {
+			return removals, errors.Join(failed, err)
 		}
 		s := newStep(r, p, i)
 		err := s.run(ctx)
@@ -153,19 +156,46 @@ func (r *run) steps(ctx context.Context) (removals []func(context.Context) error
 		if werr := r.writeManifest(ctx); werr != nil {
 			r.warn(werr.Error())
 		}
-		if err != nil && r.cfg.FailFast && i+1 < len(r.cfg.Plans) {
-			r.warn(fmt.Sprintf("the run ended with the first step that failed, as asked: %d of %d steps did not run", len(r.cfg.Plans)-i-1, len(r.cfg.Plans)))
-			break
-		}
 		if result.Behind != "" {
 			r.warn(fmt.Sprintf("step %d (%s messages per second), repeat %d did not keep up: %s", p.Step, p.Rate, p.Repeat, result.Behind))
-			if r.cfg.StopWhenBehind && i+1 < len(r.cfg.Plans) {
-				r.warn(fmt.Sprintf("the run ended with the first step that did not keep up, as asked: %d of %d steps did not run", len(r.cfg.Plans)-i-1, len(r.cfg.Plans)))
-				break
-			}
+		}
+		if r.enough(i, err, result.Behind) {
+			break
 		}
 	}
 	return removals, failed
+}
+
+// plan is the plan that runs as the ith.
+func (r *run) plan(i int) (Plan, bool) {
+	if i < len(r.cfg.Plans) {
+		return r.cfg.Plans[i], true
+	}
+	if r.cfg.Next == nil {
+		return Plan{}, false
+	}
+	var last *StepResult
+	if n := len(r.result.Steps); n > 0 {
+		last = &r.result.Steps[n-1]
+	}
+	return r.cfg.Next(last)
+}
+
+// enough says whether the run ends after its ith step, as was asked.
+func (r *run) enough(i int, err error, behind string) bool {
+	left := len(r.cfg.Plans) - i - 1
+	if left <= 0 {
+		return err != nil && r.cfg.FailFast
+	}
+	switch {
+	case err != nil && r.cfg.FailFast:
+		r.warn(fmt.Sprintf("the run ended with the first step that failed, as asked: %d of %d steps did not run", left, len(r.cfg.Plans)))
+	case behind != "" && r.cfg.StopWhenBehind:
+		r.warn(fmt.Sprintf("the run ended with the first step that did not keep up, as asked: %d of %d steps did not run", left, len(r.cfg.Plans)))
+	default:
+		return false
+	}
+	return true
 }
 
 // storeStep waits until the step's parts are stored. A store that is slow is a
@@ -192,7 +222,7 @@ func (r *run) record(s *step, result StepResult) {
 	r.cfg.Manifest.Steps = append(r.cfg.Manifest.Steps, s.rec)
 	r.mu.Unlock()
 	r.result.Steps = append(r.result.Steps, result)
-	if s.queue != nil && !r.interrupted() {
+	if len(s.queues) > 0 && !r.interrupted() {
 		r.result.Broken = append(r.result.Broken, s.broken()...)
 	}
 }
@@ -216,10 +246,6 @@ func (r *run) queueIs(info queue.Info) {
 func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
 
 func (r *run) interrupted() bool { return r.ctx.Err() != nil }
-
-func (r *run) share(s schedule.Schedule, producer int) schedule.Share {
-	return schedule.NewShare(s, producer, r.cfg.Producers)
-}
 
 func (r *run) requests() *objectstore.Counts {
 	if r.cfg.Requests == nil {

@@ -40,13 +40,25 @@ func newRig(t testing.TB, mem memory.Config, rate schedule.Rate, d time.Duration
 	}
 	return &rig{dir: filepath.Join(dir, "log"), cfg: Config{
 		Run: "test", Clock: c, Log: log,
-		Manifest:  &rawlog.Manifest{Schema: rawlog.SchemaVersion, Run: "test", Clock: c.Identity()},
-		Open:      func(context.Context, Plan) (queue.Queue, error) { return memory.New(mem) },
-		Plans:     []Plan{{Rate: rate, Schedule: schedule.NewConstant(rate, d)}},
-		Producers: 1, Groups: 1, Consumers: 1, MessageSize: 100, MaxInFlight: 1 << 18,
-		DrainTimeout: 5 * time.Second, SpoolDir: spool,
-		Note: func(s string) { t.Log("note:", s) },
+		Manifest: &rawlog.Manifest{Schema: rawlog.SchemaVersion, Run: "test", Clock: c.Identity()},
+		Plans: []Plan{{
+			Rate: rate, Schedule: schedule.NewConstant(rate, d),
+			Load: Load{Topics: 1, Producers: 1, Groups: 1, Consumers: 1, MessageSize: 100, MaxInFlight: 1 << 18, DrainTimeout: 5 * time.Second},
+			Open: func(context.Context, int) (queue.Queue, error) { return memory.New(mem) },
+		}},
+		SpoolDir: spool,
+		Note:     func(s string) { t.Log("note:", s) },
 	}}
+}
+
+// plan is the first plan of the run.
+func (r *rig) plan() *Plan { return &r.cfg.Plans[0] }
+
+// opens makes every step open what f returns.
+func (r *rig) opens(f func() (queue.Queue, error)) {
+	for i := range r.cfg.Plans {
+		r.cfg.Plans[i].Open = func(context.Context, int) (queue.Queue, error) { return f() }
+	}
 }
 
 // BenchmarkSendLag reports how late messages are handed to a queue in memory.
@@ -63,7 +75,7 @@ func BenchmarkSendLag(b *testing.B) {
 		b.Run(k.name, func(b *testing.B) {
 			for range b.N {
 				r := newRig(b, memory.Config{}, k.rate, 3*time.Second)
-				r.cfg.Pacing = k.kind
+				r.plan().Load.Pacing = k.kind
 				res, err := Run(b.Context(), r.cfg)
 				if err != nil {
 					b.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"maps"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"queuebench/queue"
 	"queuebench/rawlog"
 	"queuebench/runner/ledger"
+	"queuebench/runner/schedule"
 )
 
 const (
@@ -48,8 +50,8 @@ type step struct {
 	rec  rawlog.Step
 	tag  uint32
 
-	queue      queue.Queue
-	partitions int
+	queues     []queue.Queue // of each topic
+	partitions int           // of each queue
 	events     *events
 	senders    []*sender
 	receivers  []*receiver
@@ -77,14 +79,14 @@ func newStep(r *run, p Plan, index int) *step {
 	s := &step{r: r, plan: p, tag: tagOf(r.cfg.Run, index), partitions: 1, ended: make(chan struct{})}
 	s.rec = rawlog.Step{
 		Step: p.Step, Repeat: p.Repeat, Rate: p.Rate.PerSecond(), Settings: maps.Clone(p.Settings),
-		DurationNs: int64(p.Schedule.Duration()), Producers: r.cfg.Producers, Parts: []rawlog.PartInfo{},
+		DurationNs: int64(p.Schedule.Duration()), Producers: p.Load.AllProducers(), Parts: []rawlog.PartInfo{},
 	}
-	for g := range r.cfg.Groups {
-		s.groups = append(s.groups, newGroup(fmt.Sprintf("group-%d", g), r.cfg.Producers))
+	for g := range p.Load.Groups {
+		s.groups = append(s.groups, newGroup(fmt.Sprintf("group-%d", g), p.Load.AllProducers()))
 		s.rec.Groups = append(s.rec.Groups, s.groups[g].name)
 	}
 	s.events = &events{clock: r.cfg.Clock, log: r.cfg.Log.Events(p.Step, p.Repeat, process), batches: r.cfg.Log.Batches(p.Step, p.Repeat, process)}
-	s.fatal = make(chan error, r.cfg.Producers+r.cfg.Groups*r.cfg.Consumers)
+	s.fatal = make(chan error, p.Load.AllProducers()+p.Load.Topics*p.Load.Groups*p.Load.Consumers)
 	return s
 }
 
@@ -126,28 +128,25 @@ func (s *step) run(ctx context.Context) error {
 	return err
 }
 
-// open makes the queue and its actors: consumers first, which wait for what
+// open makes the queues and their actors: consumers first, which wait for what
 // the producers make.
-func (s *step) open(ctx context.Context, cancel context.CancelCauseFunc) (err error) {
-	cfg := s.r.cfg
-	if s.queue, err = cfg.Open(ctx, s.plan); err != nil {
-		return fmt.Errorf("opening the queue: %w", err)
+func (s *step) open(ctx context.Context, cancel context.CancelCauseFunc) error {
+	for topic := range s.plan.Load.Topics {
+		if err := s.openQueue(ctx, topic); err != nil {
+			return err
+		}
 	}
-	if s.partitions = s.queue.Info().Partitions; s.partitions < 1 {
-		return fmt.Errorf("opening the queue: it has %d partitions", s.partitions)
-	}
-	s.r.queueIs(s.queue.Info())
-	if err := s.queue.Create(ctx); err != nil {
-		return fmt.Errorf("creating the queue: %w", err)
-	}
-	for _, g := range s.groups {
-		for range cfg.Consumers {
-			if err := s.openConsumer(ctx, g, cancel); err != nil {
-				return err
+	s.r.queueIs(s.queues[0].Info())
+	for topic := range s.queues {
+		for _, g := range s.groups {
+			for range s.plan.Load.Consumers {
+				if err := s.openConsumer(ctx, topic, g, cancel); err != nil {
+					return err
+				}
 			}
 		}
 	}
-	for id := range cfg.Producers {
+	for id := range s.plan.Load.AllProducers() {
 		if err := s.openProducer(ctx, id); err != nil {
 			return err
 		}
@@ -155,12 +154,32 @@ func (s *step) open(ctx context.Context, cancel context.CancelCauseFunc) (err er
 	return nil
 }
 
-func (s *step) openConsumer(ctx context.Context, g *group, cancel context.CancelCauseFunc) (err error) {
+func (s *step) openQueue(ctx context.Context, topic int) error {
+	q, err := s.plan.Open(ctx, topic)
+	if err != nil {
+		return fmt.Errorf("opening the queue: %w", err)
+	}
+	s.queues = append(s.queues, q)
+	n := q.Info().Partitions
+	switch {
+	case n < 1:
+		return fmt.Errorf("opening the queue: it has %d partitions", n)
+	case topic > 0 && n != s.partitions:
+		return fmt.Errorf("opening the queue: topic %d has %d partitions, topic 0 has %d", topic, n, s.partitions)
+	}
+	s.partitions = n
+	if err := q.Create(ctx); err != nil {
+		return fmt.Errorf("creating the queue: %w", err)
+	}
+	return nil
+}
+
+func (s *step) openConsumer(ctx context.Context, topic int, g *group, cancel context.CancelCauseFunc) (err error) {
 	cfg := s.r.cfg
 	id := len(s.receivers)
-	r := newReceiver(id, g, s.tag, s.plan.Schedule, cfg.Producers, s.partitions)
+	r := newReceiver(id, g, s.tag, s.plan.Schedule, s.plan.Load.AllProducers(), s.partitions)
 	r.clock, r.start = cfg.Clock, &s.start
-	r.consumer, err = s.queue.Consumer(ctx, queue.ConsumerConfig{
+	r.consumer, err = s.queues[topic].Consumer(ctx, queue.ConsumerConfig{
 		ID: id, Group: g.name, Start: queue.Start{Kind: queue.StartEarliest}, Trace: s.events.traces(r.name()), Event: s.events.of(r.name()),
 	})
 	if err != nil {
@@ -168,7 +187,7 @@ func (s *step) openConsumer(ctx context.Context, g *group, cancel context.Cancel
 	}
 	r.log = cfg.Log.Received(s.plan.Step, s.plan.Repeat, r.name())
 	s.receivers = append(s.receivers, r)
-	s.events.add(r.name(), "start", "in "+g.name, rawlog.Null)
+	s.events.add(r.name(), "start", "in "+g.name+s.ofTopic(topic), rawlog.Null)
 	s.receiving.Go(func() {
 		err := r.run(ctx)
 		s.events.add(r.name(), "end", endText(err), rawlog.Null)
@@ -180,25 +199,40 @@ func (s *step) openConsumer(ctx context.Context, g *group, cancel context.Cancel
 }
 
 func (s *step) openProducer(ctx context.Context, id int) (err error) {
-	cfg := s.r.cfg
+	cfg, load := s.r.cfg, &s.plan.Load
+	topic := id / load.Producers
 	p := &sender{
-		id: id, tag: s.tag, partitions: s.partitions, size: cfg.MessageSize, filler: s.r.filler,
-		clock: cfg.Clock, pacing: cfg.Pacing, events: s.events, stop: &s.stop,
+		id: id, tag: s.tag, partitions: s.partitions, size: load.MessageSize, filler: s.r.filler,
+		clock: cfg.Clock, pacing: load.Pacing, events: s.events, stop: &s.stop,
 	}
 	p.refusals.kind, p.refusals.what = "refused", "were not taken"
 	p.failures.kind, p.failures.what = "failed", "failed"
-	p.share = s.r.share(s.plan.Schedule, id)
-	limit := cfg.MaxInFlight / cfg.Producers
+	p.share = s.share(id)
+	limit := load.MaxInFlight / load.AllProducers()
 	p.books = ledger.New(id, limit, s.partitions, cfg.Log.Sent(s.plan.Step, s.plan.Repeat, p.name()), cfg.Clock.Now)
-	p.producer, err = s.queue.Producer(ctx, queue.ProducerConfig{
+	p.producer, err = s.queues[topic].Producer(ctx, queue.ProducerConfig{
 		ID: id, Acked: p.acked, Trace: s.events.traces(p.name()), Event: s.events.of(p.name()),
 	})
 	if err != nil {
 		return fmt.Errorf("opening %s: %w", p.name(), err)
 	}
 	s.senders = append(s.senders, p)
-	s.events.add(p.name(), "start", "", rawlog.Null)
+	s.events.add(p.name(), "start", strings.TrimPrefix(s.ofTopic(topic), " "), rawlog.Null)
 	return nil
+}
+
+// share is a producer's part of the schedule, which all producers of all topics
+// share.
+func (s *step) share(producer int) schedule.Share {
+	return schedule.NewShare(s.plan.Schedule, producer, s.plan.Load.AllProducers())
+}
+
+// ofTopic names a topic where there are several.
+func (s *step) ofTopic(topic int) string {
+	if s.plan.Load.Topics == 1 {
+		return ""
+	}
+	return fmt.Sprintf(" of topic-%d", topic)
 }
 
 // fail notes that an actor cannot go on, and ends the step.
@@ -256,8 +290,8 @@ func (s *step) closed(actor string, err error) {
 }
 
 // remove deletes what the step left in the queue's store, in a time of its own.
-func (s *step) remove(ctx context.Context) error {
-	if s.queue == nil {
+func (s *step) remove(ctx context.Context) (err error) {
+	if len(s.queues) == 0 {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTimeout)
@@ -266,9 +300,11 @@ func (s *step) remove(ctx context.Context) error {
 	case <-s.ended: // what is still written while it is removed would stay
 	case <-ctx.Done():
 	}
-	err := s.queue.Remove(ctx)
-	if err != nil {
-		err = fmt.Errorf("removing the queue of step %d, repeat %d: %w", s.plan.Step, s.plan.Repeat, err)
+	for topic, q := range s.queues {
+		if rerr := q.Remove(ctx); rerr != nil {
+			err = errors.Join(err, fmt.Errorf("removing the queue%s of step %d, repeat %d: %w", s.ofTopic(topic), s.plan.Step, s.plan.Repeat, rerr))
+		}
+		err = errors.Join(err, q.Close())
 	}
-	return errors.Join(err, s.queue.Close())
+	return err
 }

@@ -14,7 +14,6 @@ import (
 	"queuebench/objectstore/embedded"
 	"queuebench/queue"
 	"queuebench/rawlog"
-	"queuebench/runner"
 )
 
 // opened are the stores of a run, ready to use.
@@ -139,8 +138,8 @@ func (o *opened) labelled(open queueFactory) queueFactory {
 	if !o.store.Embedded {
 		return open
 	}
-	return func(ctx context.Context, p runner.Plan) (queue.Queue, error) {
-		q, err := open(ctx, p)
+	return func(ctx context.Context, name string) (queue.Queue, error) {
+		q, err := open(ctx, name)
 		if err != nil {
 			return nil, err
 		}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -10,7 +9,6 @@ import (
 	"queuebench/internal/command"
 	"queuebench/queue"
 	"queuebench/queue/deltalake"
-	"queuebench/runner"
 )
 
 func deltaKind() kind {
@@ -88,13 +86,10 @@ func parseDelta(c *cli.Context) (opener, error) {
 	return func(env queueEnv) queueFactory {
 		cfg := cfg
 		cfg.Store, cfg.Clock, cfg.Partitions = env.store, env.clock, env.partitions
-		return func(_ context.Context, p runner.Plan) (queue.Queue, error) {
+		return func(_ context.Context, name string) (queue.Queue, error) {
 			cfg := cfg
-			cfg.Name = stepName(p)
+			cfg.Name = name
 			return deltalake.New(cfg)
 		}
 	}, nil
 }
-
-// stepName is the name of a step's queue below the run's own prefix.
-func stepName(p runner.Plan) string { return fmt.Sprintf("step-%d-repeat-%d", p.Step, p.Repeat) }

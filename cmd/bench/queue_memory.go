@@ -8,7 +8,6 @@ import (
 	"queuebench/internal/command"
 	"queuebench/queue"
 	"queuebench/queue/memory"
-	"queuebench/runner"
 )
 
 func memoryKind() kind {
@@ -50,6 +49,6 @@ func parseMemory(c *cli.Context) (opener, error) {
 	return func(env queueEnv) queueFactory {
 		cfg := cfg
 		cfg.Partitions, cfg.Clock = env.partitions, env.clock
-		return func(context.Context, runner.Plan) (queue.Queue, error) { return memory.New(cfg) }
+		return func(context.Context, string) (queue.Queue, error) { return memory.New(cfg) }
 	}, nil
 }

@@ -11,7 +11,6 @@ import (
 	"queuebench/internal/command"
 	"queuebench/objectstore"
 	"queuebench/queue"
-	"queuebench/runner"
 )
 
 // kind is a queue that can be put under test.
@@ -28,8 +27,8 @@ type kind struct {
 // opener returns what makes the queue of a step.
 type opener func(env queueEnv) queueFactory
 
-// queueFactory makes the queue of a step.
-type queueFactory func(context.Context, runner.Plan) (queue.Queue, error)
+// queueFactory makes the queue of a topic of a step, under a name of its own.
+type queueFactory func(ctx context.Context, name string) (queue.Queue, error)
 
 // queueEnv is what a queue may use of the run.
 type queueEnv struct {

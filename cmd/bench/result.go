@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"text/tabwriter"
 	"time"
@@ -53,6 +55,7 @@ type jsonStepEntry struct {
 	Step       int               `json:"step"`
 	Repeat     int               `json:"repeat"`
 	Rate       float64           `json:"rate"`
+	Settings   map[string]string `json:"settings"`
 	Complete   bool              `json:"complete"`
 	Failure    string            `json:"failure,omitempty"`
 	Behind     string            `json:"behind,omitempty"`
@@ -112,7 +115,7 @@ func printJSON(w io.Writer, m *rawlog.Manifest, stores *opened, r *runner.Result
 	for i := range r.Steps {
 		s := &r.Steps[i]
 		out.Steps = append(out.Steps, jsonStepEntry{
-			Step: s.Step.Step, Repeat: s.Repeat, Rate: s.Rate, Complete: s.Complete, Failure: s.Failure, Behind: s.Behind,
+			Step: s.Step.Step, Repeat: s.Repeat, Rate: s.Rate, Settings: s.Settings, Complete: s.Complete, Failure: s.Failure, Behind: s.Behind,
 			Accounting: s.Accounting, Requests: s.Requests,
 			EndToEnd: latencyOf(s.EndToEnd, s.Missing), SendLag: latencyOf(s.SendLag, 0),
 		})
@@ -141,10 +144,17 @@ func printTable(out io.Writer, m *rawlog.Manifest, r *runner.Result) error {
 	}
 	fmt.Fprintf(out, "%s; end-to-end latency from the intended time, whole steps (analyze cuts the warm-up)\n", title)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	varied := variedNames(r)
+	for _, name := range varied {
+		fmt.Fprintf(w, "%s\t", name)
+	}
 	fmt.Fprintln(w, "msg/s\trepeat\tscheduled\tacked\treceived\tlost\tduplicates\toverrun\tp50\tp99\tp99.9\tmax\tsend lag p99\t")
 	for i := range r.Steps {
 		s := &r.Steps[i]
 		a := s.Accounting
+		for _, name := range varied {
+			fmt.Fprintf(w, "%s\t", s.Settings[name])
+		}
 		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t", strconv.FormatFloat(s.Rate, 'f', -1, 64), s.Repeat, a.Scheduled, a.Acked, a.Received, a.Lost, a.Duplicates, a.Overrun)
 		for _, p := range resultQuantiles {
 			fmt.Fprintf(w, "%s\t", quantileText(s.EndToEnd, p.q, s.Missing, supported(m, s, p.q, s.EndToEnd.N+s.Missing)))
@@ -158,6 +168,18 @@ func printTable(out io.Writer, m *rawlog.Manifest, r *runner.Result) error {
 		fmt.Fprintf(out, "incomplete: %s\n", m.Reason)
 	}
 	return nil
+}
+
+// variedNames are the settings beside the rate in which the steps differ.
+func variedNames(r *runner.Result) []string {
+	names := map[string]bool{}
+	for i := range r.Steps {
+		for name := range r.Steps[i].Settings {
+			names[name] = true
+		}
+	}
+	delete(names, "rate")
+	return slices.Sorted(maps.Keys(names))
 }
 
 func stateText(s *runner.StepResult) string {

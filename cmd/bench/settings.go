@@ -135,33 +135,6 @@ func sweepRates(c *cli.Context) ([]schedule.Rate, error) {
 	return rates, nil
 }
 
-// plans are the steps in the order in which they run.
-func plans(rates []schedule.Rate, d time.Duration, repeats int, order string, seed uint64) ([]runner.Plan, error) {
-	if repeats < 1 {
-		return nil, command.Misusef("--repeats %d: it is at least 1", repeats)
-	}
-	if repeats > maxSteps/len(rates) {
-		return nil, command.Misusef("%d rates, each %d times, are more than %d steps: lower --repeats, or sweep fewer rates at once", len(rates), repeats, maxSteps)
-	}
-	var all []runner.Plan
-	for k := range repeats {
-		for i, r := range rates {
-			all = append(all, runner.Plan{
-				Step: i, Repeat: k, Rate: r, Schedule: schedule.NewConstant(r, d),
-				Settings: map[string]string{"rate": r.String()},
-			})
-		}
-	}
-	switch order {
-	case "ascending":
-	case "shuffled":
-		runner.Shuffle(all, seed)
-	default:
-		return nil, command.Misusef("--order %q: say ascending or shuffled", order)
-	}
-	return all, nil
-}
-
 // seedOf is --seed, or a random one, which the log keeps.
 func seedOf(c *cli.Context) (uint64, error) {
 	if c.IsSet("seed") {

@@ -29,10 +29,12 @@ func loadFlags() []cli.Flag {
 		&cli.StringFlag{Name: "duration", Aliases: []string{"d"}, Usage: "how long each rate lasts", Value: "300s"},
 		&cli.StringFlag{Name: "seconds-to-stream", Usage: "the same, in seconds"},
 		&cli.IntFlag{Name: "message-size", Usage: "bytes of a message, at least 16 for its identity", Value: 100},
-		&cli.IntFlag{Name: "producers", Usage: "producers that share the rate", Value: 1},
+		&cli.IntFlag{Name: "topics", Usage: "topics, each with the producers, groups and consumers below", Value: 1},
+		&cli.IntFlag{Name: "producers", Usage: "producers of a topic; all share the rate", Value: 1},
 		&cli.IntFlag{Name: "groups", Usage: "consumer groups; each gets all messages", Value: 1},
-		&cli.IntFlag{Name: "consumers", Usage: "consumers of each group, which share its messages", Value: 1},
-		&cli.IntFlag{Name: "partitions", Usage: "partitions of the queue", Value: 1},
+		&cli.IntFlag{Name: "consumers", Usage: "consumers of each group and topic, which share its messages", Value: 1},
+		&cli.IntFlag{Name: "partitions", Usage: "partitions of a topic", Value: 1},
+		&cli.GenericFlag{Name: "vary", Value: new(command.Strings), Usage: "a flag and its values, such as consumers=1,2,4: each runs as a step; given again, every combination", DefaultText: "nothing"},
 		&cli.IntFlag{Name: "repeats", Usage: "how often each rate runs", Value: 1},
 		&cli.IntFlag{Name: "max-in-flight", Usage: "messages that may wait for their acknowledgement, of all producers together", Value: 1 << 18},
 		&cli.DurationFlag{Name: "drain-timeout", Usage: "how long after its end a rate waits for messages under way", Value: 30 * time.Second},
@@ -67,11 +69,7 @@ error.`,
 			&cli.BoolFlag{Name: "fail-fast", Usage: "end with the first rate that fails"},
 		}, loadFlags()...),
 		Action: func(c *cli.Context) error {
-			rates, err := sweepRates(c)
-			if err != nil {
-				return err
-			}
-			return load(c, rates, c.String("order"))
+			return load(c, sweepRates)
 		},
 	}
 }
@@ -89,20 +87,25 @@ error.`,
 			&cli.StringFlag{Name: "rate", Aliases: []string{"r"}, Usage: "messages per second"},
 		}, loadFlags()...),
 		Action: func(c *cli.Context) error {
-			if !c.IsSet("rate") {
-				return command.Misusef("no rate is given: add --rate 10000")
-			}
-			rate, err := schedule.ParseRate(c.String("rate"))
-			if err != nil {
-				return command.Misusef("--rate: %v", err)
-			}
-			return load(c, []schedule.Rate{rate}, "ascending")
+			return load(c, oneRate)
 		},
 	}
 }
 
+// oneRate is the rate of --rate.
+func oneRate(c *cli.Context) ([]schedule.Rate, error) {
+	if !c.IsSet("rate") {
+		return nil, command.Misusef("no rate is given: add --rate 10000")
+	}
+	rate, err := schedule.ParseRate(c.String("rate"))
+	if err != nil {
+		return nil, command.Misusef("--rate: %v", err)
+	}
+	return []schedule.Rate{rate}, nil
+}
+
 // load checks everything that can be checked, opens the stores and runs.
-func load(c *cli.Context, rates []schedule.Rate, order string) error {
+func load(c *cli.Context, rates ratesOf) error {
 	if c.Args().Present() {
 		return command.Misusef("%q is no flag: this command takes flags only", c.Args().First())
 	}
@@ -110,36 +113,18 @@ func load(c *cli.Context, rates []schedule.Rate, order string) error {
 	if err != nil {
 		return err
 	}
-	if err := k.refuseOthers(c); err != nil {
-		return err
-	}
-	open, err := k.parse(c)
-	if err != nil {
-		return err
-	}
-	d, err := loadDuration(c)
-	if err != nil {
-		return err
-	}
 	seed, err := seedOf(c)
 	if err != nil {
 		return err
 	}
-	cfg := runner.Config{
-		Clock: clock.New(), Producers: c.Int("producers"), Groups: c.Int("groups"), Consumers: c.Int("consumers"),
-		MessageSize: c.Int("message-size"), MaxInFlight: c.Int("max-in-flight"), DrainTimeout: c.Duration("drain-timeout"),
-		Seed: seed, FailFast: c.Bool("fail-fast"), StopWhenBehind: c.Bool("stop-when-behind"),
-	}
-	if cfg.Plans, err = plans(rates, d, c.Int("repeats"), order, seed); err != nil {
+	steps, err := drafts(c, k, rates, seed)
+	if err != nil {
 		return err
 	}
-	if p := c.Int("partitions"); p < 1 || p > runner.MaxPartitions {
-		return command.Misusef("--partitions %d: it is between 1 and %d", p, runner.MaxPartitions)
+	cfg := runner.Config{
+		Run: c.String("run-id"), Clock: clock.New(), Seed: seed,
+		FailFast: c.Bool("fail-fast"), StopWhenBehind: c.Bool("stop-when-behind"),
 	}
-	if err := cfg.Check(); err != nil {
-		return command.Misuse(err)
-	}
-	cfg.Run = c.String("run-id")
 	if cfg.Run == "" {
 		cfg.Run = newRunID(time.Now())
 	}
@@ -154,12 +139,15 @@ func load(c *cli.Context, rates []schedule.Rate, order string) error {
 	if err != nil {
 		return err
 	}
-	err = drive(c, &cfg, open, stores)
+	for _, d := range steps {
+		cfg.Plans = append(cfg.Plans, d.opened(cfg.Clock, stores))
+	}
+	err = drive(c, &cfg, stores)
 	return errors.Join(err, stores.close())
 }
 
 // drive runs what load has checked.
-func drive(c *cli.Context, cfg *runner.Config, open opener, stores *opened) error {
+func drive(c *cli.Context, cfg *runner.Config, stores *opened) error {
 	if err := stores.mustBeNew(c.Context, cfg.Run); err != nil {
 		return err
 	}
@@ -175,7 +163,6 @@ func drive(c *cli.Context, cfg *runner.Config, open opener, stores *opened) erro
 	if err != nil {
 		return err
 	}
-	cfg.Open = stores.labelled(open(queueEnv{clock: cfg.Clock, store: stores.tables, partitions: c.Int("partitions")}))
 	if stores.tables != nil {
 		cfg.Requests = func() objectstore.Counts { return stores.tables.Requests() }
 	}

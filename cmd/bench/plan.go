@@ -1,0 +1,190 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"queuebench/clock"
+	"queuebench/internal/command"
+	"queuebench/queue"
+	"queuebench/runner"
+	"queuebench/runner/schedule"
+)
+
+// draft is a step whose queue cannot be opened yet, since no store is open.
+type draft struct {
+	runner.Plan
+	partitions int
+	open       opener
+}
+
+// ratesOf are the rates that a command line asks for.
+type ratesOf func(*cli.Context) ([]schedule.Rate, error)
+
+// drafts are the steps in the order in which they run: each combination of what
+// --vary varies, with each rate. Every step is read from a command line of its
+// own, on which the varied flags stand, so any flag that shapes the load or the
+// queue can vary.
+func drafts(c *cli.Context, k kind, rates ratesOf, seed uint64) ([]draft, error) {
+	variants, err := variations(c)
+	if err != nil {
+		return nil, err
+	}
+	repeats := c.Int("repeats")
+	if repeats < 1 {
+		return nil, command.Misusef("--repeats %d: it is at least 1", repeats)
+	}
+	var once []draft
+	for _, v := range variants {
+		with, err := command.With(c, command.Given(c), v)
+		if err != nil {
+			return nil, command.Misusef("--vary: %w", err)
+		}
+		steps, err := draftsOf(with, k, rates, v)
+		if err != nil {
+			return nil, err
+		}
+		if once = append(once, steps...); repeats > maxSteps/len(once) {
+			return nil, command.Misusef("%d steps, each %d times, are more than %d: lower --repeats, or sweep fewer at once", len(once), repeats, maxSteps)
+		}
+	}
+	var all []draft
+	for k := range repeats {
+		for i, d := range once {
+			d.Step, d.Repeat = i, k
+			all = append(all, d)
+		}
+	}
+	return all, inOrder(c, all, seed)
+}
+
+// draftsOf are the steps of one combination, a step for each rate.
+func draftsOf(c *cli.Context, k kind, rates ratesOf, varied []command.Setting) ([]draft, error) {
+	if err := k.refuseOthers(c); err != nil {
+		return nil, err
+	}
+	open, err := k.parse(c)
+	if err != nil {
+		return nil, err
+	}
+	load, err := loadOf(c)
+	if err != nil {
+		return nil, err
+	}
+	list, err := rates(c)
+	if err != nil {
+		return nil, err
+	}
+	var steps []draft
+	for _, rate := range list {
+		s, err := scheduleOf(c, rate)
+		if err != nil {
+			return nil, err
+		}
+		d := draft{Plan: runner.Plan{Rate: rate, Schedule: s, Load: load, Settings: map[string]string{}}, partitions: c.Int("partitions"), open: open}
+		for _, v := range varied {
+			d.Settings[v.Name] = v.Value
+		}
+		d.Settings["rate"] = rate.String()
+		if err := d.Check(); err != nil {
+			return nil, command.Misuse(err)
+		}
+		steps = append(steps, d)
+	}
+	return steps, nil
+}
+
+// loadOf reads who produces and consumes.
+func loadOf(c *cli.Context) (runner.Load, error) {
+	if p := c.Int("partitions"); p < 1 || p > runner.MaxPartitions {
+		return runner.Load{}, command.Misusef("--partitions %d: it is between 1 and %d", p, runner.MaxPartitions)
+	}
+	return runner.Load{
+		Topics: c.Int("topics"), Producers: c.Int("producers"), Groups: c.Int("groups"), Consumers: c.Int("consumers"),
+		MessageSize: c.Int("message-size"), MaxInFlight: c.Int("max-in-flight"), DrainTimeout: c.Duration("drain-timeout"),
+	}, nil
+}
+
+// scheduleOf is the schedule of a step.
+func scheduleOf(c *cli.Context, rate schedule.Rate) (schedule.Schedule, error) {
+	d, err := loadDuration(c)
+	if err != nil {
+		return nil, err
+	}
+	return schedule.NewConstant(rate, d), nil
+}
+
+// inOrder puts steps into the order that --order asks for.
+func inOrder(c *cli.Context, all []draft, seed uint64) error {
+	switch order := c.String("order"); order {
+	case "ascending", "": // run has no order
+	case "shuffled":
+		runner.Shuffle(all, seed)
+	default:
+		return command.Misusef("--order %q: say ascending or shuffled", order)
+	}
+	return nil
+}
+
+// fixed are flags that say where things are, or what is true of a whole run.
+var fixed = []string{"queue", "seed", "run-id", "spool", "json", "quiet", "repeats", "order", "stop-when-behind", "fail-fast", "vary"}
+
+// variations are the combinations of what --vary varies; one that varies
+// nothing where it does not stand.
+func variations(c *cli.Context) ([][]command.Setting, error) {
+	all := [][]command.Setting{nil}
+	refused := map[string]bool{}
+	for _, name := range fixed {
+		refused[name] = true
+	}
+	for _, f := range placeFlags() {
+		refused[f.Names()[0]] = true
+	}
+	seen := map[string]bool{}
+	for _, item := range *c.Generic("vary").(*command.Strings) {
+		name, list, ok := strings.Cut(item, "=")
+		switch {
+		case !ok || list == "":
+			return nil, command.Misusef("--vary %q: write a flag and its values, such as consumers=1,2,4", item)
+		case refused[name]:
+			return nil, command.Misusef("--vary %s: this flag is the same for a whole run", name)
+		case seen[name]:
+			return nil, command.Misusef("--vary %s is given twice: write all its values in one list", name)
+		}
+		seen[name] = true
+		values := strings.Split(list, ",")
+		if len(values) > maxSteps/len(all) {
+			return nil, command.Misusef("--vary makes more than %d steps: vary less at once", maxSteps)
+		}
+		var next [][]command.Setting
+		for _, before := range all {
+			for _, v := range values {
+				next = append(next, append(before[:len(before):len(before)], command.Setting{Name: name, Value: v}))
+			}
+		}
+		all = next
+	}
+	return all, nil
+}
+
+// opened turns a draft into the plan that runs, on stores that are open.
+func (d draft) opened(clock *clock.Clock, stores *opened) runner.Plan {
+	p := d.Plan
+	p.Settings = maps.Clone(p.Settings)
+	open := stores.labelled(d.open(queueEnv{clock: clock, store: stores.tables, partitions: d.partitions}))
+	p.Open = func(ctx context.Context, topic int) (queue.Queue, error) { return open(ctx, queueName(p, topic)) }
+	return p
+}
+
+// queueName is the name of a topic of a step below the run's own prefix.
+func queueName(p runner.Plan, topic int) string {
+	name := fmt.Sprintf("step-%d-repeat-%d", p.Step, p.Repeat)
+	if p.Load.Topics > 1 {
+		name += fmt.Sprintf("-topic-%d", topic)
+	}
+	return name
+}

@@ -1,0 +1,30 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// Each combination of what --vary varies is a step with each rate, run with its
+// own settings, which the step keeps.
+func TestVaryRunsEachCombination(t *testing.T) {
+	bareEnvironment(t)
+	status, stdout, stderr := bench(t, strings.Fields("sweep --queue memory --rates 500,1000 --duration 50ms --vary consumers=1,3 --vary message-size=16,40 --topics 2 --json --quiet")...)
+	if status != 0 {
+		t.Fatalf("status %d, %s", status, stderr)
+	}
+	var out jsonResult
+	if err := json.Unmarshal([]byte(strings.SplitN(stdout, "\n", 2)[0]), &out); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, s := range out.Steps {
+		got = append(got, fmt.Sprintf("%d %s %s %s %d", s.Step, s.Settings["consumers"], s.Settings["message-size"], s.Settings["rate"], s.Accounting.Received))
+	}
+	want := "0 1 16 500 25;1 1 16 1000 50;2 1 40 500 25;3 1 40 1000 50;4 3 16 500 25;5 3 16 1000 50;6 3 40 500 25;7 3 40 1000 50"
+	if strings.Join(got, ";") != want {
+		t.Errorf("steps %q, want %q", strings.Join(got, ";"), want)
+	}
+}

@@ -1,6 +1,7 @@
 package logwriter
 
 import (
+	"context"
 	"math/rand/v2"
 	"syscall"
 	"testing"
@@ -51,20 +52,24 @@ func benchLog(b *testing.B) *Log {
 	if err != nil {
 		b.Fatal(err)
 	}
+	b.Cleanup(func() {
+		if _, err := l.Close(context.Background()); err != nil {
+			b.Error(err)
+		}
+	})
 	return l
 }
 
-// benchAppend measures what the sender pays for, at a pace that the encoder
-// keeps up with.
-func benchAppend[T any](b *testing.B, rows []T, open func(*Log) *Writer[T]) {
-	l := benchLog(b)
-	w := open(l)
-	for i := range largeChunk * 4 { // makes the first chunks
-		w.Append(rows[i])
+// paced calls record with up to batch rows at a time, n in all, at a pace that
+// the encoder keeps up with: it waits, with the clock stopped, at the end of
+// each chunk.
+func paced[T any](b *testing.B, w *Writer[T], batch int, record func(from, n int)) {
+	for i := 0; i < 4*largeChunk; i += batch { // makes the first chunks
+		record(i, batch)
 	}
 	b.ReportAllocs()
 	b.ResetTimer()
-	for i := range b.N {
+	for i := 0; i < b.N; i += batch {
 		if i%largeChunk == 0 {
 			b.StopTimer()
 			for len(w.free) == 0 {
@@ -72,21 +77,34 @@ func benchAppend[T any](b *testing.B, rows []T, open func(*Log) *Writer[T]) {
 			}
 			b.StartTimer()
 		}
-		w.Append(rows[i%benchRows])
+		record(i, min(batch, b.N-i))
 	}
 	b.StopTimer()
-	w.Close()
-	if _, err := l.Close(b.Context()); err != nil {
-		b.Fatal(err)
+}
+
+// What the sender and the receiver pay for a row, by Append and by Reserve.
+func BenchmarkRecordSent(b *testing.B) {
+	row := func(i int) rawlog.SentRow {
+		n := int64(i)
+		return rawlog.SentRow{Producer: 1, Seq: n, IntendedNs: 1e18 + n*100_000, SentNs: 1e18 + n*100_003, AckedNs: 1e18 + n&^1023, Status: rawlog.Acked, Partition: 0, Offset: n >> 10}
 	}
-}
-
-func BenchmarkAppendSent(b *testing.B) {
-	benchAppend(b, benchSent(), func(l *Log) *SentWriter { return l.Sent(0, 0, "producer-0") })
-}
-
-func BenchmarkAppendReceived(b *testing.B) {
-	benchAppend(b, benchReceived(), func(l *Log) *ReceivedWriter { return l.Received(0, 0, "consumer-0") })
+	b.Run("append", func(b *testing.B) {
+		w := benchLog(b).Sent(0, 0, "producer-0")
+		paced(b, w, 1, func(from, _ int) { w.Append(row(from)) })
+	})
+	b.Run("reserve", func(b *testing.B) {
+		w := benchLog(b).Sent(0, 0, "producer-0")
+		paced(b, w, 64, func(from, n int) {
+			for to := from + n; from < to; {
+				room := w.Reserve(to - from)
+				for i := range room {
+					room[i] = row(from + i)
+				}
+				w.Publish(len(room))
+				from += len(room)
+			}
+		})
+	})
 }
 
 // cpuTime is what the process has used so far. Unlike the clock it holds on a

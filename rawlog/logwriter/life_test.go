@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -91,6 +92,42 @@ func TestAPartIsClosedByAgeWhenRowsTrickle(t *testing.T) {
 	}
 	if rows := rowsOf(t, store, parts); rows != 2 {
 		t.Errorf("%d rows", rows)
+	}
+}
+
+// Rows that are reserved are recorded once they are published, and only these;
+// they may stand between appended ones, and go on over the end of a chunk.
+func TestReservedRowsAreThoseThatWerePublished(t *testing.T) {
+	store := newMemoryStore()
+	l := newLog(t, store, func(o *Options) { o.PartAge = 3 * time.Millisecond })
+	w := l.Sent(0, 0, "p")
+	rng := rand.New(rand.NewPCG(4, 4))
+	n := 0
+	for n < 100_000 {
+		switch rng.IntN(3) {
+		case 0:
+			w.Append(sentRowN(n))
+			n++
+		case 1:
+			room := w.Reserve(1 + rng.IntN(3000))
+			if len(room) == 0 {
+				t.Fatal("no room was returned")
+			}
+			used := rng.IntN(len(room) + 1)
+			for i := range room {
+				room[i] = sentRowN(n + i)
+			}
+			w.Publish(used)
+			n += used
+		case 2:
+			w.Reserve(1 + rng.IntN(100)) // and nothing comes of it
+		}
+	}
+	if err := l.CloseStep(t.Context(), 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	if rows := rowsOf(t, store, l.Parts(0, 0)); rows != int64(n) {
+		t.Errorf("%d rows, want %d", rows, n)
 	}
 }
 

@@ -18,7 +18,7 @@ type (
 )
 
 // Writer takes the rows of one actor for one table in one repeat of a step.
-// Append, SetWatermark and Close are called by one goroutine.
+// Append, Reserve, Publish, SetWatermark and Close are called by one goroutine.
 type Writer[T any] struct {
 	rows  []T // of the chunk that is being filled
 	pos   int
@@ -66,6 +66,28 @@ func (w *Writer[T]) Append(row T) {
 	}
 	w.rows[w.pos] = row
 	w.pos++
+	w.chunk.n.Store(int64(w.pos))
+}
+
+// Reserve returns room for the next rows, to be filled in place: at least one,
+// at most n (n is at least 1), fewer where a chunk ends, so that a caller with n
+// rows calls it in a loop. It is for those who record many rows at once: a row
+// is written where it stays, and all of them are handed over by one Publish. It
+// waits as Append does. The rows hold whatever was there before: every field of
+// those that are published must be set. The room is the caller's until Publish,
+// Append or the next Reserve.
+func (w *Writer[T]) Reserve(n int) []T {
+	if w.pos == len(w.rows) {
+		w.nextChunk()
+	}
+	end := min(w.pos+n, len(w.rows))
+	return w.rows[w.pos:end:end]
+}
+
+// Publish records the first n rows of what Reserve returned last; the rest of
+// its room is given back.
+func (w *Writer[T]) Publish(n int) {
+	w.pos += n
 	w.chunk.n.Store(int64(w.pos))
 }
 

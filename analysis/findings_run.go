@@ -12,12 +12,37 @@ import (
 // runFindings are those about the run as a whole.
 func runFindings(d *Digest, cuts []*cut) []Finding {
 	out := []Finding{}
-	for _, f := range []*Finding{runIncomplete(d), emptyRun(cuts), inProcess(d), sharedStore(d), keptUp(cuts)} {
+	for _, f := range []*Finding{runIncomplete(d), emptyRun(cuts), inProcess(d), sharedStore(d)} {
 		if f != nil {
 			out = append(out, *f)
 		}
 	}
+	for _, same := range byVariant(cuts) {
+		if f := keptUp(same); f != nil {
+			if v := same[0].summary.Variant; v != "" {
+				f.Text = "With " + v + ": " + strings.ToLower(f.Text[:1]) + f.Text[1:]
+			}
+			out = append(out, *f)
+		}
+	}
 	sortFindings(out)
+	return out
+}
+
+// byVariant gathers the steps that differ by no more than their rate, in the
+// order of their first.
+func byVariant(cuts []*cut) [][]*cut {
+	var out [][]*cut
+	at := map[string]int{}
+	for _, c := range cuts {
+		i, ok := at[c.summary.Variant]
+		if !ok {
+			i = len(out)
+			at[c.summary.Variant] = i
+			out = append(out, nil)
+		}
+		out[i] = append(out[i], c)
+	}
 	return out
 }
 

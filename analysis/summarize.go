@@ -7,7 +7,9 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"time"
+	"unicode"
 
 	"queuebench/rawlog"
 	"queuebench/stats"
@@ -65,6 +67,23 @@ func settings(d *Digest, s *StepDigest) map[string]string {
 	return all
 }
 
+// variant is what sets a step apart beside its rate: its own settings, without
+// what is no text, since it names the step wherever it is shown.
+func variant(s *StepDigest) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(s.Settings)) {
+		if name != "rate" {
+			parts = append(parts, name+" "+s.Settings[name])
+		}
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return -1
+	}, strings.ToValidUTF8(strings.Join(parts, ", "), ""))
+}
+
 // cut is a step under a view: what lies after the warm-up, added up.
 type cut struct {
 	digest *Digest
@@ -116,7 +135,7 @@ func newCut(d *Digest, s *StepDigest, v View) *cut {
 	c.ownLag = stats.Sum(own...)
 	c.blocks = c.countBlocks()
 	c.summary = StepSummary{
-		Step: s.Step, Rate: s.Rate, Repeat: s.Repeat, Settings: settings(d, s), Complete: s.Complete, Failure: s.Failure,
+		Step: s.Step, Rate: s.Rate, Repeat: s.Repeat, Variant: variant(s), Settings: settings(d, s), Complete: s.Complete, Failure: s.Failure,
 		WarmupNs: int64(c.warmup), WarmupRule: rule, DurationNs: int64(s.Duration), IntervalNs: int64(s.Interval),
 		Accounting: a, Throughput: throughput(s, c.warmup), Latencies: map[string]LatencySummary{}, Findings: []Finding{},
 	}

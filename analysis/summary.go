@@ -35,6 +35,9 @@ type StepSummary struct {
 	Step   int     `json:"step"`
 	Rate   float64 `json:"rate"`
 	Repeat int     `json:"repeat"`
+	// Variant is what sets this step apart from others of the run beside its
+	// rate: "consumers 2, partitions 4"; empty where nothing does.
+	Variant string `json:"variant,omitempty"`
 	// Settings of the run by their flag's name, and of the step where it has
 	// its own.
 	Settings map[string]string `json:"settings"`

@@ -11,6 +11,10 @@ import (
 func Table(s Summary) (header []string, rows [][]string) {
 	percents := s.percentiles()
 	repeats := slices.ContainsFunc(s.Steps, func(x StepSummary) bool { return x.Repeat > 0 })
+	variants := s.Variants()
+	if variants {
+		header = append(header, "settings")
+	}
 	header = append(header, "rate/s")
 	if repeats {
 		header = append(header, "repeat")
@@ -24,6 +28,9 @@ func Table(s Summary) (header []string, rows [][]string) {
 		x := &s.Steps[i]
 		l := x.Latencies[EndToEnd.String()]
 		row := []string{FormatRate(x.Rate)}
+		if variants {
+			row = []string{x.Variant, FormatRate(x.Rate)}
+		}
 		if repeats {
 			row = append(row, strconv.Itoa(x.Repeat))
 		}
@@ -35,6 +42,29 @@ func Table(s Summary) (header []string, rows [][]string) {
 		rows = append(rows, row)
 	}
 	return header, rows
+}
+
+// Variants says whether steps differ by more than their rate.
+func (s *Summary) Variants() bool {
+	return slices.ContainsFunc(s.Steps, func(x StepSummary) bool { return x.Variant != "" })
+}
+
+// stepHeader and stepCells name a step in a table: by its number too, where
+// steps differ by more than their rate.
+func (s *Summary) stepHeader() []string {
+	if s.Variants() {
+		return []string{"step", "rate/s", "repeat"}
+	}
+	return []string{"rate/s", "repeat"}
+}
+
+func (s *Summary) stepCells(i int) []string {
+	x := &s.Steps[i]
+	cells := []string{FormatRate(x.Rate), strconv.Itoa(x.Repeat)}
+	if s.Variants() {
+		cells = append([]string{strconv.Itoa(x.Step)}, cells...)
+	}
+	return cells
 }
 
 // percentiles are the keys that any latency of s has, ascending.
@@ -100,10 +130,10 @@ func (l LatencySummary) Mean() string {
 
 // AccountingTable has a row per step with what became of its messages.
 func AccountingTable(s Summary) (header []string, rows [][]string) {
-	header = []string{"rate/s", "repeat", "scheduled", "attempted", "acked", "failed", "unconfirmed", "overrun", "received", "lost", "duplicates", "out of order", "negative", "foreign", "unknown", "used", "trimmed", "rejected"}
+	header = append(s.stepHeader(), "scheduled", "attempted", "acked", "failed", "unconfirmed", "overrun", "received", "lost", "duplicates", "out of order", "negative", "foreign", "unknown", "used", "trimmed", "rejected")
 	for i := range s.Steps {
 		a := &s.Steps[i].Accounting
-		row := []string{FormatRate(s.Steps[i].Rate), strconv.Itoa(s.Steps[i].Repeat)}
+		row := s.stepCells(i)
 		for _, n := range []int64{a.Scheduled, a.Attempted, a.Acked, a.Failed, a.Unconfirmed, a.Overrun, a.Received, a.Lost, a.Duplicates, a.OutOfOrder, a.Negative, a.Foreign, a.Unknown, a.RecordsUsed, a.RecordsTrimmed, a.RecordsRejected} {
 			row = append(row, FormatCount(n))
 		}
@@ -116,7 +146,7 @@ func AccountingTable(s Summary) (header []string, rows [][]string) {
 // p99 and maximum, which say where the time goes.
 func LatencyTable(s Summary) (header []string, rows [][]string) {
 	percents := s.percentiles()
-	header = []string{"rate/s", "repeat", "latency", "n"}
+	header = append(s.stepHeader(), "latency", "n")
 	for _, p := range percents {
 		header = append(header, "p"+p)
 	}
@@ -127,7 +157,7 @@ func LatencyTable(s Summary) (header []string, rows [][]string) {
 			if !ok {
 				continue
 			}
-			row := []string{FormatRate(s.Steps[i].Rate), strconv.Itoa(s.Steps[i].Repeat), k.Title(), FormatCount(l.N)}
+			row := append(s.stepCells(i), k.Title(), FormatCount(l.N))
 			for _, p := range percents {
 				row = append(row, l.text(p))
 			}

@@ -29,14 +29,18 @@ func WriteText(w io.Writer, s Summary) error {
 	writeFindings(b, s.Findings)
 
 	fmt.Fprintf(b, "\nEnd-to-end latency, from the schedule's time to the consumer (%s: too few messages behind it)\n", Dash)
-	writeTable(b, 0, func() ([]string, [][]string) { return Table(s) })
+	left := 0
+	if s.Variants() {
+		left = 1
+	}
+	writeTable(b, left, func() ([]string, [][]string) { return Table(s) })
 	writeWarmups(b, s)
 
 	fmt.Fprintf(b, "\nAccounting, in messages\n")
 	writeTable(b, 0, func() ([]string, [][]string) { return AccountingTable(s) })
 
 	fmt.Fprintf(b, "\nWhere the time goes\n")
-	writeTable(b, 3, func() ([]string, [][]string) { return LatencyTable(s) })
+	writeTable(b, len(s.stepHeader())+1, func() ([]string, [][]string) { return LatencyTable(s) })
 
 	for i := range s.Steps {
 		if x := &s.Steps[i]; len(x.Findings) > 0 {
@@ -81,16 +85,19 @@ func (s *Summary) Facts() [][2]string {
 }
 
 // StepName is the name of step number i for people: "10,000 msg/s", with the
-// repeat where there is more than one, and with the step where another has the
-// same rate.
+// repeat where there is more than one, with the settings of its own, and with
+// the step where another has the same of all.
 func (s *Summary) StepName(i int) string {
 	x := &s.Steps[i]
 	name := FormatRate(x.Rate) + " msg/s"
+	if x.Variant != "" {
+		name += ", " + x.Variant
+	}
 	repeated, twice := x.Repeat > 0, false
 	for j := range s.Steps {
 		if y := &s.Steps[j]; y.Step == x.Step {
 			repeated = repeated || y.Repeat > 0
-		} else if y.Rate == x.Rate {
+		} else if y.Rate == x.Rate && y.Variant == x.Variant {
 			twice = true
 		}
 	}

@@ -38,17 +38,17 @@ func LatencyPerRate(sum analysis.Summary, kind analysis.Kind, st Style) Figure {
 	chosen, left := drawn(all, 6, analysis.DefaultPercentiles)
 	classes := classOf(all)
 	var lines []rateLine
-	for _, i := range chosen {
-		p := all[i]
-		l := rateLine{label: PercentileName(p), class: classes[p]}
-		for _, step := range sum.Steps {
-			lat := step.Latencies[kind.String()]
-			if v, ok := lat.Percentiles[PercentileName(p)[1:]]; ok && lat.N > 0 {
-				l.marks = append(l.marks, rateMark{step.Rate, v})
-			}
+	variants, hidden := variantsOf(sum)
+	if len(variants) > 1 { // a line for each, of one percentile
+		p := headline(all)
+		left = slices.DeleteFunc(slices.Clone(all), func(q float64) bool { return q == p })
+		for i, v := range variants {
+			lines = append(lines, rateLineOf(sum, kind, p, v, PercentileName(p)+", "+v, i))
 		}
-		slices.SortStableFunc(l.marks, func(a, b rateMark) int { return cmp.Compare(a.rate, b.rate) })
-		lines = append(lines, l)
+	} else {
+		for _, i := range chosen {
+			lines = append(lines, rateLineOf(sum, kind, all[i], variants[0], PercentileName(all[i]), classes[all[i]]))
+		}
 	}
 	f := Figure{
 		Name:  "latency-per-rate",
@@ -60,6 +60,9 @@ func LatencyPerRate(sum analysis.Summary, kind analysis.Kind, st Style) Figure {
 	}
 	y, below := rateRange(lines, st.LogScale)
 	f.Caption = perRateCaption(sum, kind, lines, left, below)
+	if hidden > 0 {
+		f.Caption += " " + plural(hidden, "more setting is", "more settings are") + " in the table only."
+	}
 	rates := ratesOf(sum)
 	f.draw = func(c draw.Canvas, pal Palette, fc face) { drawPerRate(c, pal, fc, kind, rates, lines, y) }
 	return f

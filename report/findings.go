@@ -133,24 +133,24 @@ func (b *builder) where(w *writer, steps []int) {
 		w.raw(`<span class="where">Every step</span> `)
 		return
 	}
-	of := map[float64]int{}
+	of := map[string]int{}
 	for _, s := range b.sum.Steps {
-		of[s.Rate]++
+		of[rateKey(s)]++
 	}
-	has := map[float64]int{}
+	has := map[string]int{}
 	for _, k := range steps {
-		has[b.sum.Steps[k].Rate]++
+		has[rateKey(b.sum.Steps[k])]++
 	}
 	w.raw(`<span class="where">`)
 	named := 0
 	for i, k := range steps {
 		s := b.sum.Steps[k]
 		name := b.stepName(s)
-		if of[s.Rate] > 1 && has[s.Rate] == of[s.Rate] {
-			if i > 0 && b.sum.Steps[steps[i-1]].Rate == s.Rate {
+		if key := rateKey(s); of[key] > 1 && has[key] == of[key] {
+			if i > 0 && rateKey(b.sum.Steps[steps[i-1]]) == key {
 				continue
 			}
-			name = rateText(s.Rate) + " msg/s, all repeats"
+			name = rateName(s) + ", all repeats"
 		}
 		if named == maxWhere {
 			w.text(" and others, " + plural(len(steps), "step", "steps") + " in all")

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"time"
 
 	"queuebench/analysis"
@@ -110,6 +111,9 @@ func (b *builder) tiles(w *writer) {
 	w.raw(`<ul class="tiles">`)
 	for _, steps := range tiles[:min(len(tiles), maxTiles)] {
 		w.raw(`<li class="tile"><a data-goto href="#`, stepID(steps[0]), `"><span class="tile-rate">`).text(rateText(steps[0].Rate) + " msg/s")
+		if v := steps[0].Variant; v != "" {
+			w.text(", " + v)
+		}
 		if len(steps) > 1 {
 			w.text(", middle of " + itoa(len(steps)))
 		}
@@ -134,20 +138,26 @@ func (b *builder) tiles(w *writer) {
 	}
 }
 
-// byRate gathers the steps that share a rate, in the order of their first.
+// byRate gathers the steps that differ by their repeat only, in the order of
+// their first.
 func (b *builder) byRate() [][]analysis.StepSummary {
 	var out [][]analysis.StepSummary
-	at := map[float64]int{}
+	at := map[string]int{}
 	for _, s := range b.sum.Steps {
-		i, ok := at[s.Rate]
+		i, ok := at[rateKey(s)]
 		if !ok {
 			i = len(out)
-			at[s.Rate] = i
+			at[rateKey(s)] = i
 			out = append(out, nil)
 		}
 		out[i] = append(out[i], s)
 	}
 	return out
+}
+
+// rateKey is what the repeats of a step share.
+func rateKey(s analysis.StepSummary) string {
+	return strconv.FormatFloat(s.Rate, 'g', -1, 64) + " " + s.Variant
 }
 
 // middle is the middle repeat's value of a percentile, the lower of two: a

@@ -56,6 +56,9 @@ func (b *builder) perRate() (string, error) {
 	w.raw(`<h2>`).text(f.Title).raw(`</h2>`)
 	figureHTML(&w, f, svg)
 	w.raw(`<div class="scroll" tabindex="0" role="region" aria-label="Latency per rate, as a table"><table id="rates"><thead><tr><th scope="col" class="num">msg/s</th>`)
+	if b.sum.Variants() {
+		w.raw(`<th scope="col">settings</th>`)
+	}
 	if b.repeats() {
 		w.raw(`<th scope="col" class="num">repeat</th>`)
 	}
@@ -67,6 +70,9 @@ func (b *builder) perRate() (string, error) {
 	for _, s := range b.sum.Steps {
 		l := s.Latencies[b.v.Kind.String()]
 		w.raw(`<tr><th scope="row" class="num"><a data-goto href="#`, stepID(s), `">`).text(rateText(s.Rate)).raw(`</a></th>`)
+		if b.sum.Variants() {
+			w.el("td", s.Variant)
+		}
 		if b.repeats() {
 			w.raw(`<td class="num">`, itoa(s.Repeat+1), `</td>`)
 		}

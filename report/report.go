@@ -143,9 +143,18 @@ func (b *builder) repeats() bool {
 
 // stepName is what a step is called on the page.
 func (b *builder) stepName(s analysis.StepSummary) string {
-	name := rateText(s.Rate) + " msg/s"
+	name := rateName(s)
 	if b.repeats() {
 		name += fmt.Sprintf(", repeat %d", s.Repeat+1)
+	}
+	return name
+}
+
+// rateName is what all repeats of a step are called.
+func rateName(s analysis.StepSummary) string {
+	name := rateText(s.Rate) + " msg/s"
+	if s.Variant != "" {
+		name += ", " + s.Variant
 	}
 	return name
 }

@@ -2,6 +2,7 @@ package report_test
 
 import (
 	"encoding/xml"
+	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -212,5 +213,24 @@ func TestSize(t *testing.T) {
 	n := len(all(build(t, d, analysis.View{})))
 	if n > 800_000 {
 		t.Errorf("%d bytes", n)
+	}
+}
+
+// Steps that differ by more than their rate are told apart wherever they are
+// named, and no rate gathers them as if they were repeats.
+func TestVariantsAreToldApart(t *testing.T) {
+	d := sweep()
+	for i := range d.Steps {
+		d.Steps[i].Rate = 1000
+		d.Steps[i].Settings = map[string]string{"rate": "1000", "consumers": fmt.Sprint(1 << i)}
+	}
+	html := all(build(t, d, analysis.View{}))
+	for _, want := range []string{"1,000 msg/s, consumers 1", "1,000 msg/s, consumers 2", `<th scope="col">settings</th>`, "<td>consumers 2</td>", "p99, consumers 2"} {
+		if !strings.Contains(html, want) {
+			t.Errorf("the report has no %q", want)
+		}
+	}
+	if strings.Contains(html, "middle of") || strings.Contains(html, "all repeats") {
+		t.Error("variants were taken for repeats")
 	}
 }

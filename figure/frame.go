@@ -28,14 +28,37 @@ type frame struct {
 	y    latencyAxis
 	// yName stands above the vertical axis, written level.
 	yName string
+	// endRoom is the room on the right for the names of the lines.
+	endRoom vg.Length
 }
 
 const (
 	labelSize = 11.5
 	nameSize  = 12
-	// endRoom is the room on the right for the names of the lines.
-	endRoom = vg.Length(74)
+	// endSample is the width of a line's sample beside its name.
+	endSample = vg.Length(34)
+	// minEndRoom fits the name of any percentile.
+	minEndRoom = vg.Length(74)
 )
+
+// roomFor is the room that names take at the ends of lines, at most a third of
+// the figure.
+func roomFor(f face, names []string, width vg.Length) vg.Length {
+	room := minEndRoom
+	for _, n := range names {
+		room = max(room, endSample+f.width(labelSize, n))
+	}
+	return min(room, width/3)
+}
+
+// fitting cuts a name to a width.
+func (f face) fitting(name string, width vg.Length) string {
+	runes := []rune(name)
+	for n := len(runes); f.width(labelSize, name) > width && n > 1; n-- {
+		name = string(runes[:n-1]) + "…"
+	}
+	return name
+}
 
 func newFrame(pal Palette, f face, yName, xName string, y latencyAxis) frame {
 	p := plot.New()
@@ -56,7 +79,7 @@ func newFrame(pal Palette, f face, yName, xName string, y latencyAxis) frame {
 	p.Y.Width, p.Y.Tick.Width, p.Y.Tick.Length = 0, 0, 0
 	p.Y.Min, p.Y.Max = y.min, y.max
 	p.Y.Tick.Marker = ticker(y.ticks)
-	return frame{Plot: p, pal: pal, face: f, y: y, yName: yName}
+	return frame{Plot: p, pal: pal, face: f, y: y, yName: yName, endRoom: minEndRoom}
 }
 
 // draw draws the frame, what body adds to its data area, and the names of the
@@ -67,7 +90,7 @@ func (fr frame) draw(c draw.Canvas, body func(data draw.Canvas), ends func(data 
 	c.Min.Y += 8
 	c.FillText(fr.face.style(nameSize, fr.pal.Muted, draw.XLeft, draw.YTop), vg.Point{X: c.Min.X, Y: c.Max.Y - 4}, fr.yName)
 	c.Max.Y -= 30
-	inner := draw.Crop(c, 0, -endRoom, 0, 0)
+	inner := draw.Crop(c, 0, -fr.endRoom, 0, 0)
 	data := fr.DataCanvas(inner)
 	grid := draw.LineStyle{Color: fr.pal.Grid, Width: 0.8}
 	for _, t := range fr.y.ticks {
@@ -118,7 +141,7 @@ func (fr frame) names(data draw.Canvas, ends []end) {
 		if e.mark >= 0 {
 			fillMark(data, e.mark, vg.Point{X: x + 11, Y: at[i]}, 3.4, st.Color)
 		}
-		data.FillText(fr.face.style(labelSize, fr.pal.Ink, draw.XLeft, draw.YCenter), vg.Point{X: x + 27, Y: at[i] + 2.2}, e.label)
+		data.FillText(fr.face.style(labelSize, fr.pal.Ink, draw.XLeft, draw.YCenter), vg.Point{X: x + 27, Y: at[i] + 2.2}, fr.face.fitting(e.label, fr.endRoom-endSample))
 	}
 }
 

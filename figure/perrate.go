@@ -153,8 +153,14 @@ func rateAxis(rates []float64, width vg.Length, fc face) (pos func(float64) floa
 }
 
 func drawPerRate(c draw.Canvas, pal Palette, fc face, kind analysis.Kind, rates []float64, lines []rateLine, y latencyAxis) {
-	pos, lo, hi, ticks := rateAxis(rates, c.Size().X-160, fc)
+	var names []string
+	for _, l := range lines {
+		names = append(names, l.label)
+	}
+	room := roomFor(fc, names, c.Size().X)
+	pos, lo, hi, ticks := rateAxis(rates, c.Size().X-room-86, fc)
 	fr := newFrame(pal, fc, kindName(kind), "messages per second", y)
+	fr.endRoom = room
 	fr.X.Min, fr.X.Max = lo, hi
 	fr.X.Tick.Marker = ticker(ticks)
 	joined := make([][]rateMark, len(lines))

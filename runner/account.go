@@ -128,10 +128,13 @@ type StepResult struct {
 	// Missing messages, lost or overrun, rank above all, once for each group.
 	Missing int64
 	Behind  string // why the step did not keep up; empty when it did
+	// Seconds are its seconds since the schedule's start, the drain included;
+	// none where the load did not begin.
+	Seconds []Second
 }
 
 func (s *step) result() StepResult {
-	r := StepResult{Step: s.rec, EndToEnd: s.monitor.latencies(), SendLag: s.lags()}
+	r := StepResult{Step: s.rec, EndToEnd: s.monitor.latencies(), SendLag: s.lags(), Seconds: s.monitor.seconds.all}
 	a := s.rec.Accounting
 	r.Missing = a.Lost
 	if !s.cut { // else what was not sent says nothing

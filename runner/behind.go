@@ -24,7 +24,7 @@ func (m *monitor) behind(overrun int64) string {
 	if overrun > 0 {
 		return fmt.Sprintf("%d messages could not be sent before the step ended", overrun)
 	}
-	return rising(m.backlogs, m.end-m.start, m.s.plan.Rate.PerSecond())
+	return rising(m.open, m.end-m.start, m.s.plan.Rate.PerSecond())
 }
 
 func rising(points []point, duration int64, rate float64) string {

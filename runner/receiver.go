@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"queuebench/clock"
 	"queuebench/queue"
@@ -12,7 +13,6 @@ import (
 	"queuebench/runner/envelope"
 	"queuebench/runner/schedule"
 	"queuebench/runner/seqset"
-	"queuebench/stats"
 )
 
 // receiver is one consumer of a group.
@@ -35,9 +35,8 @@ type receiver struct {
 	stamped int64
 	logMu   sync.Mutex
 
-	live     *stats.Counter
-	handed   atomic.Pointer[stats.Counter] // full, for the monitor
-	returned atomic.Pointer[stats.Counter] // empty again
+	live    *tally
+	tallies tallies // on their way to the monitor
 }
 
 // receivedLog takes the rows: logwriter.ReceivedWriter, or a test.
@@ -90,8 +89,7 @@ func (g *group) seen(m mark) {
 }
 
 func newReceiver(id int, g *group, tag uint32, s schedule.Schedule, producers, partitions int) *receiver {
-	r := &receiver{id: id, group: g, tag: tag, partitions: partitions, tracks: make([]track, producers), live: &stats.Counter{}}
-	r.returned.Store(&stats.Counter{})
+	r := &receiver{id: id, group: g, tag: tag, partitions: partitions, tracks: make([]track, producers), live: new(tally)}
 	for p := range r.tracks {
 		share := schedule.NewShare(s, p, producers)
 		high := make([]int64, partitions)
@@ -137,6 +135,9 @@ func (r *receiver) take(batch []queue.Delivery, now int64) {
 	defer r.group.mu.Unlock()
 	row := rawlog.ReceivedRow{Consumer: int32(r.id), Group: r.group.name, ReceivedNs: now}
 	start := r.start.Load()
+	if second := r.second(now); second > r.live.second {
+		r.live = r.tallies.give(r.live, second)
+	}
 	var deliveries, fresh int64
 	for i := range batch {
 		d := &batch[i]
@@ -163,7 +164,7 @@ func (r *receiver) take(batch []queue.Delivery, now int64) {
 				*high = id.Seq
 			}
 			// A latency beyond the histogram's 30 days is in the log all the same.
-			_ = r.live.Record(now - start - t.share.At(id.Seq))
+			_ = r.live.latencies.Record(now - start - t.share.At(id.Seq))
 		}
 		row.Producer, row.Seq, row.Partition, row.Offset = int32(id.Producer), id.Seq, d.Partition, d.Offset
 		row.BrokerNs, row.BrokerKind = d.BrokerNs, d.BrokerKind
@@ -173,7 +174,10 @@ func (r *receiver) take(batch []queue.Delivery, now int64) {
 	r.group.fresh.Add(fresh)
 	r.stamped = now
 	r.log.SetWatermark(now)
-	r.handOver()
+	r.live.deliveries += deliveries
+	if r.tallies.wanted.Load() {
+		r.live = r.tallies.give(r.live, r.live.second)
+	}
 }
 
 func (r *receiver) notOurs(err error) {
@@ -187,14 +191,25 @@ func (r *receiver) notOurs(err error) {
 	}
 }
 
-// handOver gives the latencies so far to the monitor when it has taken the last.
-func (r *receiver) handOver() {
-	if r.live.N() == 0 || r.handed.Load() != nil {
+// second is the second of the step, from 0, in which now lies.
+func (r *receiver) second(now int64) int64 {
+	start := r.start.Load()
+	if start == 0 { // the load has not begun
+		return 0
+	}
+	return max(0, now-start) / int64(time.Second)
+}
+
+// offer hands over what a receiver that waits has counted. It returns at once
+// when the receiver is at work: it hands over by itself then.
+func (r *receiver) offer() {
+	second := r.second(r.clock.Now()) // before idle is read: what is received later is stamped later
+	if !r.idle.Load() || !r.logMu.TryLock() {
 		return
 	}
-	if empty := r.returned.Swap(nil); empty != nil {
-		r.handed.Store(r.live)
-		r.live = empty
+	defer r.logMu.Unlock()
+	if second >= r.live.second {
+		r.live = r.tallies.give(r.live, second)
 	}
 }
 

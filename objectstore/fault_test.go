@@ -1,6 +1,7 @@
 package objectstore_test
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"queuebench/internal/versitygw"
 	"queuebench/objectstore"
 	"queuebench/objectstore/embedded"
 )
@@ -132,6 +134,53 @@ func TestConnectionsAreCountedAndReused(t *testing.T) {
 
 // A response that is lost after the store has committed is one failed request,
 // not a second one that would meet the first one's object.
+// What is changed on the way is refused by the store, and not stored.
+func TestBodyChangedOnTheWayIsRefused(t *testing.T) {
+	flip := func(next http.RoundTripper) http.RoundTripper {
+		return roundTripper(func(r *http.Request) (*http.Response, error) {
+			if r.Method == http.MethodPut {
+				body, err := io.ReadAll(r.Body)
+				if err != nil {
+					return nil, err
+				}
+				body[len(body)/2] ^= 1
+				r = r.Clone(r.Context())
+				r.Body = io.NopCloser(bytes.NewReader(body))
+			}
+			return next.RoundTrip(r)
+		})
+	}
+	v := versitygw.Start(t)
+	e, err := embedded.Start(t.Context(), embedded.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	if err := e.CreateBucket("bucket"); err != nil {
+		t.Fatal(err)
+	}
+	for address, creds := range map[string]objectstore.Credentials{
+		v.Address("p"):                           objectstore.StaticCredentials(v.AccessKey, v.SecretKey, ""),
+		"s3://bucket/p?endpoint=" + e.Endpoint(): e.Credentials(),
+	} {
+		s, err := objectstore.Open(t.Context(), address, objectstore.Options{Credentials: creds, HTTPTransport: flip})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, opt := range []objectstore.PutOptions{{}, {IfAbsent: true}} {
+			if err := s.Put(t.Context(), "x", []byte("some bytes"), opt); err == nil {
+				t.Errorf("%s: it took a body that was changed on the way", address)
+			}
+		}
+		if err := s.PutFile(t.Context(), "x", strings.NewReader("some bytes"), 10, objectstore.PutOptions{}); err == nil {
+			t.Errorf("%s: it took a file that was changed on the way", address)
+		}
+		_, _, err = s.Get(t.Context(), "x")
+		wantErr(t, err, objectstore.ErrNotFound)
+		objectstore.Close(s)
+	}
+}
+
 func TestLostResponseIsNotTriedAgain(t *testing.T) {
 	lost := errors.New("connection reset in the test")
 	f := &fault{after: func(r *http.Request, resp *http.Response) (*http.Response, error) {

@@ -7,7 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
+	"net/http"
 	"time"
+
+	"github.com/minio/minio-go/v7"
 )
 
 // startTimeout bounds each question that is asked before anything starts.
@@ -74,7 +78,7 @@ func probeConditional(ctx context.Context, s Store, key string) error {
 	}
 	first, second := []byte("first "+rand.Text()), []byte("second "+rand.Text())
 	if err := s.Put(ctx, key, first, PutOptions{IfAbsent: true}); err != nil {
-		if errors.Is(err, ErrDenied) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ErrThrottled) {
+		if saysNothing(err) {
 			return err
 		}
 		return unfit("it did not take a conditional PUT of a new object", err)
@@ -82,6 +86,8 @@ func probeConditional(ctx context.Context, s Store, key string) error {
 	switch err := s.Put(ctx, key, second, PutOptions{IfAbsent: true}); {
 	case err == nil:
 		return unfit("it took a second conditional PUT of one object", nil)
+	case saysNothing(err):
+		return err
 	case !errors.Is(err, ErrExists):
 		return unfit("it did not answer 412 to a second conditional PUT of one object", err)
 	}
@@ -93,6 +99,23 @@ func probeConditional(ctx context.Context, s Store, key string) error {
 		return unfit("it refused a second conditional PUT of one object and yet changed it", nil)
 	}
 	return nil
+}
+
+// saysNothing says of the failure of a conditional PUT that it tells nothing of
+// what the store can do: the credentials, a store that is busy (409, 429, 503)
+// or failing (5xx), a network that is. The probe may be tried again.
+func saysNothing(err error) bool {
+	for _, kind := range []error{ErrDenied, ErrNoBucket, ErrThrottled, ErrConflict, context.Canceled, context.DeadlineExceeded} {
+		if errors.Is(err, kind) {
+			return true
+		}
+	}
+	var resp minio.ErrorResponse
+	if errors.As(err, &resp) {
+		return failedStatus(resp.StatusCode) && resp.StatusCode != http.StatusNotImplemented
+	}
+	var e net.Error
+	return errors.As(err, &e) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
 // Close ends the idle connections of a store that has some. A store can be

@@ -26,13 +26,15 @@ type s3Client struct {
 	addr      Address // without the prefix
 	transport *http.Transport
 	promise   string // Options.Durability
+	// privateWay: see Put.
+	privateWay bool
 }
 
 func openS3(ctx context.Context, a Address, opt Options) (*s3Store, error) {
 	fail := func(err error, hint string) error {
 		return &Error{Op: "open", Object: a.String(), Cause: err, Hint: hint}
 	}
-	c := &s3Client{addr: a, promise: opt.Durability}
+	c := &s3Client{addr: a, promise: opt.Durability, privateWay: privateWay(a.endpoint())}
 	var err error
 	if c.transport, err = newTransport(opt, &c.counters); err != nil {
 		return nil, fail(err, "")

@@ -68,6 +68,44 @@ func TestProbeRefusesUnfitStores(t *testing.T) {
 	}})
 }
 
+// A store that is busy or failing says nothing of what it can do: it is not
+// called unfit, whichever of the two PUTs it is that fails.
+func TestProbeOfABusyStore(t *testing.T) {
+	for _, c := range []struct {
+		status int
+		code   string
+		kind   error
+	}{
+		{409, "ConditionalRequestConflict", objectstore.ErrConflict}, {503, "SlowDown", objectstore.ErrThrottled},
+		{429, "TooManyRequests", objectstore.ErrThrottled}, {500, "InternalError", nil}, {403, "AccessDenied", objectstore.ErrDenied},
+	} {
+		for failing := range int64(2) {
+			var puts atomic.Int64
+			s := faulty(t, &fault{before: func(r *http.Request) *http.Response {
+				if r.Method == http.MethodPut && puts.Add(1) == failing+1 {
+					return answer(c.status, c.code)
+				}
+				return nil
+			}})
+			err := objectstore.Probe(t.Context(), s, "_probe")
+			if err == nil || c.kind != nil && !errors.Is(err, c.kind) || strings.Contains(err.Error(), "without conditional PUT") || !strings.Contains(err.Error(), c.code) {
+				t.Errorf("PUT %d answered %d: %v", failing+1, c.status, err)
+			}
+			wantList(t, s, objectstore.ListOptions{})
+		}
+	}
+	lost := faulty(t, &fault{after: func(r *http.Request, resp *http.Response) (*http.Response, error) {
+		if r.Method == http.MethodPut {
+			resp.Body.Close()
+			return nil, io.ErrUnexpectedEOF
+		}
+		return resp, nil
+	}})
+	if err := objectstore.Probe(t.Context(), lost, "_probe"); err == nil || strings.Contains(err.Error(), "without conditional PUT") {
+		t.Errorf("a lost answer: %v", err)
+	}
+}
+
 func TestStoresThatCannotBeReached(t *testing.T) {
 	creds := objectstore.StaticCredentials("a", "b", "")
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -1,24 +1,30 @@
 package deltalake
 
 import (
-	"bytes"
+	"encoding/binary"
+	"slices"
 
 	"queuebench/queue"
 )
 
 // batch is the messages of one commit.
 type batch struct {
-	data []byte // payloads, one after the other
-	ends []int  // where each ends in data
-	runs []run  // whose they are, in order
+	// data holds the payloads as a Parquet page has them (PLAIN): each behind
+	// its length, 4 bytes, little-endian. So a batch is encoded by copying it.
+	data  []byte
+	pages []pageEnd // of the pages that are full
+	open  int       // where in data the page begins that is being filled
+	count int       // messages taken
+	bytes int64     // of their payloads
+	runs  []run     // whose they are, in order
 
 	first int64 // clock, ns, when the first message was taken
 
 	// Set on the way.
-	number   int64        // of the batch, in the writer's txn
-	key      string       // of the data file, relative to the table
-	file     bytes.Buffer // the data file
-	size     int64        // of the data file, bytes
+	number   int64  // of the batch, in the writer's txn
+	key      string // of the data file, relative to the table
+	file     []byte // the data file
+	size     int64  // of the data file, bytes
 	rows     int64
 	stored   chan error // the end of the data file's PUT
 	trace    queue.Trace
@@ -28,49 +34,82 @@ type batch struct {
 
 // run is consecutive messages of one producer.
 type run struct {
-	p        *Producer
-	first, n int64
-	dead     bool // its fate has been told, or is being told
+	p          *Producer
+	first, n   int64
+	begin, end int  // in the batch's data
+	dead       bool // its fate has been told, or is being told
+	gone       bool // it was dead when the batch was cut: the file is without it
 }
+
+// pageEnd is where in data a page ends, and how many messages there are up to
+// it.
+type pageEnd struct{ data, count int }
 
 func newBatch() *batch { return &batch{stored: make(chan error, 1)} }
 
 func (b *batch) reset() {
 	clear(b.runs)
-	file := b.file
-	file.Reset()
-	*b = batch{data: b.data[:0], ends: b.ends[:0], runs: b.runs[:0], stored: b.stored, file: file}
-}
-
-func (b *batch) payload(i int) []byte {
-	begin := 0
-	if i > 0 {
-		begin = b.ends[i-1]
-	}
-	return b.data[begin:b.ends[i]]
+	*b = batch{data: b.data[:0], pages: b.pages[:0], runs: b.runs[:0], stored: b.stored, file: b.file[:0]}
 }
 
 // add takes a message; number is its number in its producer.
 func (b *batch) add(p *Producer, number int64, payload []byte) {
+	begin := len(b.data)
+	b.data = binary.LittleEndian.AppendUint32(b.data, uint32(len(payload)))
 	b.data = append(b.data, payload...)
-	b.ends = append(b.ends, len(b.data))
+	end := len(b.data)
+	b.count++
+	b.bytes += int64(len(payload))
+	if end-b.open >= pageBytes {
+		b.pages = append(b.pages, pageEnd{end, b.count})
+		b.open = end
+	}
 	if n := len(b.runs); n > 0 {
 		if r := &b.runs[n-1]; r.p == p && r.first+r.n == number && !r.dead {
 			r.n++
+			r.end = end
 			return
 		}
 	}
-	b.runs = append(b.runs, run{p: p, first: number, n: 1})
+	b.runs = append(b.runs, run{p: p, first: number, n: 1, begin: begin, end: end})
 }
 
-// live is how many messages still have an owner.
-func (b *batch) live() (n int64) {
-	for _, r := range b.runs {
-		if !r.dead {
-			n += r.n
+// seal decides which messages the file will hold: those that have an owner
+// now. It returns how many.
+func (b *batch) seal() int64 {
+	b.rows = 0
+	for i := range b.runs {
+		r := &b.runs[i]
+		if r.gone = r.dead; !r.gone {
+			b.rows += r.n
 		}
 	}
-	return n
+	return b.rows
+}
+
+// plain is the pages of the messages that seal left, as data has them.
+func (b *batch) plain() (data []byte, pages []pageEnd) {
+	data, pages = b.data, b.pages
+	open, count := b.open, b.count
+	if b.rows < int64(b.count) {
+		data, pages = make([]byte, 0, len(b.data)), nil
+		open, count = 0, 0
+		for _, r := range b.runs {
+			for from := r.begin; !r.gone && from < r.end; count++ {
+				to := from + 4 + int(binary.LittleEndian.Uint32(b.data[from:]))
+				data = append(data, b.data[from:to]...)
+				from = to
+				if len(data)-open >= pageBytes {
+					pages = append(pages, pageEnd{len(data), count + 1})
+					open = len(data)
+				}
+			}
+		}
+	}
+	if open < len(data) {
+		pages = append(slices.Clip(pages), pageEnd{len(data), count})
+	}
+	return data, pages
 }
 
 // take marks a producer's runs as told (nil: everybody's), and appends them to

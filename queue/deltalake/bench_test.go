@@ -31,7 +31,7 @@ func BenchmarkEncode(b *testing.B) {
 			batch := filled(1000)
 			b.ReportAllocs()
 			for range b.N/1000 + 1 {
-				batch.file.Reset()
+				batch.seal()
 				if err := e.encode(batch, 1000); err != nil {
 					b.Fatal(err)
 				}
@@ -50,6 +50,7 @@ func BenchmarkDecode(b *testing.B) {
 					b.Fatal(err)
 				}
 				batch := filled(1000)
+				batch.seal()
 				if err := e.encode(batch, 1000); err != nil {
 					b.Fatal(err)
 				}
@@ -57,7 +58,7 @@ func BenchmarkDecode(b *testing.B) {
 				var dst []queue.Delivery
 				b.ReportAllocs()
 				for range b.N/1000 + 1 {
-					if dst, _, err = d.decode(batch.file.Bytes(), 1, dst[:0]); err != nil || len(dst) != 1000 {
+					if dst, _, err = d.decode(batch.file, 1, dst[:0]); err != nil || len(dst) != 1000 {
 						b.Fatal(len(dst), err)
 					}
 				}

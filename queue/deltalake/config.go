@@ -6,9 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/compress"
-
 	"queuebench/clock"
 	"queuebench/objectstore"
 )
@@ -92,18 +89,6 @@ const (
 	MaxBatchMessages = maxFileRows
 	MaxPipeline      = 1024
 )
-
-func (c Codec) compress() (compress.Codec, error) {
-	switch c {
-	case None:
-		return &parquet.Uncompressed, nil
-	case Snappy:
-		return &parquet.Snappy, nil
-	case Zstd:
-		return &parquet.Zstd, nil
-	}
-	return nil, fmt.Errorf("deltalake: unknown codec %q, there are none, snappy and zstd", string(c))
-}
 
 func (c Config) withDefaults() (Config, error) {
 	orDefault(&c.Partitions, 1)

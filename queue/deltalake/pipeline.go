@@ -1,7 +1,6 @@
 package deltalake
 
 import (
-	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -71,12 +70,12 @@ func (w *writer) take(due bool) (b *batch, open bool) {
 		case len(w.sealed) > 0:
 			b = w.sealed[0]
 			w.sealed = slices.Delete(w.sealed, 0, 1)
-		case due && len(w.open.ends) > 0:
+		case due && w.open.count > 0:
 			b, w.open, open = w.open, w.spare(), true
 		default:
 			return nil, false
 		}
-		if b.rows = b.live(); b.rows > 0 {
+		if b.seal() > 0 {
 			w.underWay = append(w.underWay, b)
 			return b, open
 		}
@@ -96,7 +95,7 @@ func (w *writer) spare() *batch {
 
 // recycle gives up a batch and its bytes. The lock is held.
 func (w *writer) recycle(b *batch) {
-	w.bytes -= int64(len(b.data))
+	w.bytes -= b.bytes
 	b.reset()
 	w.free = append(w.free, b)
 	for _, p := range w.refs {
@@ -112,7 +111,7 @@ func (w *writer) send(b *batch) {
 	w.number++
 	b.key = fmt.Sprintf("part-%s-%010d.parquet", w.id, b.number)
 	err := w.encoder.encode(b, b.cutAt/1e6)
-	b.size = int64(b.file.Len())
+	b.size = int64(len(b.file))
 	encoded := clk.Now()
 	b.trace = queue.Trace{Partition: w.t.partition, Offset: -1, Messages: int(b.rows), Bytes: b.size}
 	b.trace.Set(queue.StageWait, time.Duration(b.cutAt-b.first))
@@ -124,11 +123,11 @@ func (w *writer) send(b *batch) {
 	}
 	w.wg.Go(func() {
 		tries, err := w.t.retry(w.ctx, "PUT of "+b.key, w.event, func() error {
-			return w.t.put(w.ctx, b.key, b.file.Bytes(), objectstore.PutOptions{})
+			return w.t.put(w.ctx, b.key, b.file, objectstore.PutOptions{})
 		})
 		if tries > 1 || err != nil {
 			// A request that was given up may still read the bytes.
-			b.file = bytes.Buffer{}
+			b.file = nil
 		}
 		b.storedAt = clk.Now()
 		b.trace.Set(queue.StageDataPut, time.Duration(b.storedAt-encoded))

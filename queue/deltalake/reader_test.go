@@ -41,13 +41,14 @@ func (h *byHand) data(key, path string, dataChange bool, payloads ...string) str
 	for i, p := range payloads {
 		b.add(&Producer{}, int64(i), []byte(p))
 	}
+	b.seal()
 	if err := e.encode(b, 0); err != nil {
 		h.t.Fatal(err)
 	}
-	if err := h.store.Put(h.t.Context(), key, b.file.Bytes(), objectstore.PutOptions{}); err != nil {
+	if err := h.store.Put(h.t.Context(), key, b.file, objectstore.PutOptions{}); err != nil {
 		h.t.Fatal(err)
 	}
-	return fmt.Sprintf(`{"add":{"path":%q,"partitionValues":{},"size":%d,"modificationTime":1,"dataChange":%v}}`, path, b.file.Len(), dataChange)
+	return fmt.Sprintf(`{"add":{"path":%q,"partitionValues":{},"size":%d,"modificationTime":1,"dataChange":%v}}`, path, len(b.file), dataChange)
 }
 
 // received tails a table from a version until the reader fails or nothing has

@@ -24,14 +24,14 @@ func (w *writer) add(p *Producer, batch []queue.Message) (n int, err error) {
 			break
 		}
 		b := w.open
-		if len(b.ends) == 0 {
+		if b.count == 0 {
 			b.first = cfg.Clock.Now()
 		}
 		b.add(p, p.taken, batch[i].Payload)
 		w.bytes += size
 		p.taken++
 		n++
-		if int64(len(b.data)) >= cfg.BatchBytes || len(b.ends) >= cfg.BatchMessages {
+		if b.bytes >= cfg.BatchBytes || b.count >= cfg.BatchMessages {
 			w.sealed = append(w.sealed, b)
 			w.open = w.spare()
 			wake(w.full)

@@ -1,8 +1,9 @@
 // Package schedule says when each message of a step is due.
 //
-// A schedule is a function of the message's index alone: it is known before
-// the step begins and nothing that happens changes it. The package refuses to
-// know what time it is.
+// A schedule is a function of the message's index (and of a seed) alone: it is
+// known before the step begins, nothing that happens changes it, and any
+// message's time can be had without those before it. The package refuses to
+// know what time it is, and to keep a list of the arrivals.
 package schedule
 
 import (
@@ -98,16 +99,15 @@ func (s Share) Len() int64 { return s.len }
 func (s Share) At(seq int64) int64 { return s.offsets.At(s.p + seq*s.n) }
 
 // Due counts the producer's messages that are due at or before an offset,
-// beginning at from, which a former call returned.
+// beginning at from, which a former call returned. It looks near from first.
 func (s Share) Due(from, offset int64) int64 {
 	lo, hi := from, s.len
-	for lo < hi {
-		mid := lo + (hi-lo)/2
-		if s.At(mid) <= offset {
-			lo = mid + 1
-		} else {
-			hi = mid
+	for step := int64(1); lo+step <= s.len; step *= 2 {
+		if s.At(lo+step-1) > offset {
+			hi = lo + step - 1
+			break
 		}
+		lo += step
 	}
-	return lo
+	return search(lo, hi, func(seq int64) bool { return s.At(seq) > offset })
 }

@@ -126,12 +126,3 @@ func FuzzParseRate(f *testing.F) {
 		}
 	})
 }
-
-func BenchmarkAt(b *testing.B) {
-	s := NewShare(NewConstant(10_000_000, time.Hour), 0, 1)
-	var sum int64
-	for i := range b.N {
-		sum += s.At(int64(i))
-	}
-	_ = sum
-}

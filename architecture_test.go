@@ -45,7 +45,10 @@ var mayEnter = map[string]string{
 	"runner/hostinfo":      "rawlog",
 	"runner": "queue rawlog rawlog/logwriter stats clock objectstore " +
 		"runner/envelope runner/schedule runner/seqset runner/pace runner/ledger runner/hostinfo",
-	"internal/command":     "",
+	"internal/command":     "internal/nearest",
+	"internal/nearest":     "",
+	"workload":             "internal/nearest internal/yamlfile",
+	"internal/yamlfile":    "",
 	"internal/version":     "",
 	"internal/thriftwalk":  "",
 	"internal/parquettest": "",
@@ -53,7 +56,7 @@ var mayEnter = map[string]string{
 	"internal/versitygw":   "",
 	"cmd/analyze":          "analysis figure site rawlog rawlog/logstore internal/command internal/storeflags internal/version",
 	"cmd/bench": "queue queue/memory queue/deltalake objectstore objectstore/embedded rawlog rawlog/logwriter runner runner/schedule " +
-		"runner/hostinfo stats clock internal/command internal/storeflags internal/version",
+		"runner/hostinfo stats clock workload internal/command internal/storeflags internal/version",
 	"interop/duckdb": "",
 }
 

@@ -25,6 +25,7 @@ import (
 // loadFlags are what sweep and run share.
 func loadFlags() []cli.Flag {
 	flags := []cli.Flag{
+		&cli.StringFlag{Name: "workload", Aliases: []string{"w"}, Usage: "YAML file of settings, which flags override: see docs/load.md; \"-\" is standard input", DefaultText: "none"},
 		&cli.StringFlag{Name: "queue", Aliases: []string{"q"}, Usage: "queue under test: " + kindsUsage(), Value: "delta"},
 		&cli.StringFlag{Name: "duration", Aliases: []string{"d"}, Usage: "how long each rate lasts", Value: "300s"},
 		&cli.StringFlag{Name: "seconds-to-stream", Usage: "the same, in seconds"},
@@ -109,6 +110,10 @@ func load(c *cli.Context, rates ratesOf) error {
 	if c.Args().Present() {
 		return command.Misusef("%q is no flag: this command takes flags only", c.Args().First())
 	}
+	c, notes, err := withWorkload(c)
+	if err != nil {
+		return err
+	}
 	k, err := kindNamed(c.String("queue"))
 	if err != nil {
 		return err
@@ -139,6 +144,7 @@ func load(c *cli.Context, rates ratesOf) error {
 	if err != nil {
 		return err
 	}
+	stores.warnings = append(stores.warnings, notes...)
 	for _, d := range steps {
 		cfg.Plans = append(cfg.Plans, d.opened(cfg.Clock, stores))
 	}

@@ -19,6 +19,8 @@ import (
 	"syscall"
 
 	"github.com/urfave/cli/v2"
+
+	"queuebench/internal/nearest"
 )
 
 // The exit statuses of every command.
@@ -116,7 +118,7 @@ func dispatch(ctx context.Context, app *cli.App, args []string) error {
 		for _, c := range app.Commands {
 			names = append(names, c.Names()...)
 		}
-		return Misusef("there is no command %q%s; `%s --help` lists them", args[0], didYouMean(args[0], names), app.Name)
+		return Misusef("there is no command %q%s; `%s --help` lists them", args[0], nearest.DidYouMean(args[0], names), app.Name)
 	}
 	command := app.Commands[at]
 	set, err := parse(command, args[1:])

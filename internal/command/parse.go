@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"queuebench/internal/nearest"
 )
 
 // parse reads the flags of a command, which may stand before, between and after
@@ -96,7 +98,7 @@ func explain(err error, command *cli.Command) error {
 		for _, f := range command.Flags {
 			names = append(names, f.Names()...)
 		}
-		return fmt.Errorf("there is no flag --%s%s", strings.TrimLeft(name, "-"), didYouMean(name, names))
+		return fmt.Errorf("there is no flag --%s%s", strings.TrimLeft(name, "-"), nearest.DidYouMean(name, names))
 	}
 	text := err.Error()
 	for _, f := range command.Flags {
@@ -128,40 +130,6 @@ func form(f cli.Flag) string {
 		return "leave the value out, or write true or false"
 	}
 	return "the value cannot be read"
-}
-
-// didYouMean names the nearest of names when it is near.
-func didYouMean(word string, names []string) string {
-	best, distance := "", 3
-	for _, name := range names {
-		if d := editDistance(word, name); d < distance && d < len(name) {
-			best, distance = name, d
-		}
-	}
-	if best == "" {
-		return ""
-	}
-	return fmt.Sprintf(" (did you mean %s?)", best)
-}
-
-// editDistance is Levenshtein's distance, in bytes.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
-		}
-	}
-	return row[len(b)]
 }
 
 // Strings is the value of a flag that can be given several times and whose

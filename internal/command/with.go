@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/urfave/cli/v2"
+
+	"queuebench/internal/nearest"
 )
 
 // Setting is the value of a flag, as it is written on a command line.
@@ -87,5 +89,5 @@ func flagNamed(command *cli.Command, name string) (cli.Flag, error) {
 		}
 		names = append(names, f.Names()...)
 	}
-	return nil, fmt.Errorf("there is no flag --%s%s", name, didYouMean(name, names))
+	return nil, fmt.Errorf("there is no flag --%s%s", name, nearest.DidYouMean(name, names))
 }

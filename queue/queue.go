@@ -54,6 +54,8 @@ type Info struct {
 	// A breach of either is an error of the run.
 	LosesNothing bool `json:"loses_nothing"`
 	DeliversOnce bool `json:"delivers_once"`
+	// Headers: messages may carry headers, and deliveries do.
+	Headers bool `json:"headers"`
 	// CommitInterval is the period at which messages become visible; 0 where
 	// there is none.
 	CommitInterval time.Duration `json:"commit_interval_ns"`
@@ -62,8 +64,16 @@ type Info struct {
 // Message is one message on its way in.
 type Message struct {
 	Payload   []byte
-	Key       []byte // nil for none
-	Partition int32  // AnyPartition lets the queue choose
+	Key       []byte   // nil for none
+	Headers   []Header // nil for none, and for a queue whose Info has none
+	Partition int32    // AnyPartition lets the queue choose
+}
+
+// Header is a name and a value that travel beside the payload. A name may come
+// several times; the order is kept.
+type Header struct {
+	Name  string
+	Value []byte
 }
 
 // AnyPartition lets the queue choose the partition of a message.
@@ -74,8 +84,8 @@ const AnyPartition int32 = -1
 type Producer interface {
 	// Send hands the messages over in order and returns when the client has
 	// taken all of them, which may mean waiting for room; the caller times
-	// that. The producer copies what it keeps: payloads and the slice may be
-	// reused as soon as Send returns. On an error, the first n messages were
+	// that. The producer copies what it keeps: payloads, keys, headers and the
+	// slice may be reused as soon as Send returns. On an error, the first n messages were
 	// taken and will be acknowledged or failed through Acked; the others were
 	// not and never will be.
 	Send(ctx context.Context, batch []Message) (n int, err error)
@@ -146,6 +156,7 @@ type ConsumerConfig struct {
 type Delivery struct {
 	Payload   []byte
 	Key       []byte
+	Headers   []Header
 	Partition int32
 	Offset    int64 // Delta: the version
 	// BrokerNs is the broker's stamp, ns since the epoch; 0 for none.

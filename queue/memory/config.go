@@ -17,7 +17,8 @@ type Config struct {
 	// has not read, or that nobody reads; Send waits for room beyond it.
 	// 65,536 if it is 0.
 	Capacity int
-	// CapacityBytes bounds the same in bytes of keys and payloads. 64 MiB if
+	// CapacityBytes bounds the same in bytes of keys, payloads and values of
+	// headers. 64 MiB if
 	// it is 0.
 	CapacityBytes int64
 	// ReceiveMax is how many messages one Receive returns at most. 1,024 if it

@@ -26,6 +26,7 @@ type Consumer struct {
 	turn     int   // partition that is asked first
 	busy     time.Time
 	batch    []queue.Delivery
+	headers  []queue.Header // of the batch
 }
 
 // Consumer opens a consumer. The first of a group decides where the group
@@ -163,7 +164,7 @@ func (c *Consumer) take() ([]queue.Delivery, time.Duration, error) {
 // received, 0 if it has none.
 func (c *Consumer) read(k int, cur *cursor, now int64) (batch []queue.Delivery, later time.Duration) {
 	q := c.q
-	c.batch = c.batch[:0]
+	c.batch, c.headers = c.batch[:0], c.headers[:0]
 	from := cur.next
 	for len(c.batch) < q.cfg.ReceiveMax {
 		if cur.seg == nil {
@@ -187,7 +188,7 @@ func (c *Consumer) read(k int, cur *cursor, now int64) (batch []queue.Delivery, 
 			begin = cur.seg.slots[i-1].end
 		}
 		if !s.dropped && cur.next >= cur.from {
-			d := queue.Delivery{Payload: cur.seg.data[s.key:s.end:s.end], Partition: int32(k), Offset: cur.next}
+			d := queue.Delivery{Payload: cur.seg.data[s.key:s.body:s.body], Headers: c.headersOf(cur.seg, i), Partition: int32(k), Offset: cur.next}
 			if s.hasKey {
 				d.Key = cur.seg.data[begin:s.key:s.key]
 			}
@@ -212,6 +213,24 @@ func (c *Consumer) read(k int, cur *cursor, now int64) (batch []queue.Delivery, 
 	c.holding, c.heldFrom = k, from
 	p.holders = append(p.holders, c)
 	return c.batch, 0
+}
+
+// headersOf are the headers of message i of a segment, in the consumer's memory.
+func (c *Consumer) headersOf(seg *segment, i int) []queue.Header {
+	from := 0
+	if i > 0 {
+		from = seg.slots[i-1].headers
+	}
+	s := &seg.slots[i]
+	if from == s.headers {
+		return nil
+	}
+	begin, first := s.body, len(c.headers)
+	for _, h := range seg.headers[from:s.headers] {
+		c.headers = append(c.headers, queue.Header{Name: h.name, Value: seg.data[begin:h.end:h.end]})
+		begin = h.end
+	}
+	return c.headers[first:len(c.headers):len(c.headers)]
 }
 
 // letGo gives up the memory of the last batch. The lock is held.

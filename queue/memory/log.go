@@ -1,5 +1,7 @@
 package memory
 
+import "queuebench/queue"
+
 // segmentMessages and segmentBytes end a segment: small enough that memory is
 // given back soon, large enough that segments cost nothing per message.
 const (
@@ -10,7 +12,9 @@ const (
 // slot is a message of a segment: where its bytes end, and when it was taken.
 type slot struct {
 	key     int // where the key ends and the payload begins
-	end     int // where the payload ends
+	body    int // where the payload ends and the values of the headers begin
+	end     int // where these end
+	headers int // where its headers end among those of the segment
 	at      int64
 	hasKey  bool
 	dropped bool // Faults.DropEvery: has an offset, is never delivered
@@ -21,11 +25,18 @@ type slot struct {
 // appended to until it is recycled, so readers may hold slices of them outside
 // the queue's lock.
 type segment struct {
-	first  int64 // offset of slots[0]
-	data   []byte
-	slots  []slot
-	next   *segment
-	sealed bool
+	first   int64 // offset of slots[0]
+	data    []byte
+	slots   []slot
+	headers []header
+	next    *segment
+	sealed  bool
+}
+
+// header is a header of a message: its name, and where its value ends.
+type header struct {
+	name string
+	end  int
 }
 
 func (s *segment) end() int64 { return s.first + int64(len(s.slots)) }
@@ -73,12 +84,12 @@ func (p *partition) unread() (messages, bytes int64) {
 }
 
 // append adds a message that fits.
-func (p *partition) append(key, payload []byte, s slot) {
+func (p *partition) append(m *queue.Message, s slot) {
 	if p.tail == nil || p.tail.sealed {
 		seg := p.free
 		if seg != nil {
 			p.free = seg.next
-			*seg = segment{data: seg.data[:0], slots: seg.slots[:0]}
+			*seg = segment{data: seg.data[:0], slots: seg.slots[:0], headers: seg.headers[:0]}
 		} else {
 			seg = &segment{slots: make([]slot, 0, segmentMessages)}
 		}
@@ -96,14 +107,20 @@ func (p *partition) append(key, payload []byte, s slot) {
 		}
 	}
 	seg := p.tail
-	seg.data = append(append(seg.data, key...), payload...)
-	s.end = len(seg.data)
-	s.key = s.end - len(payload)
-	s.hasKey = key != nil
+	begin := len(seg.data)
+	seg.data = append(append(seg.data, m.Key...), m.Payload...)
+	s.body = len(seg.data)
+	s.key = s.body - len(m.Payload)
+	s.hasKey = m.Key != nil
+	for _, h := range m.Headers {
+		seg.data = append(seg.data, h.Value...)
+		seg.headers = append(seg.headers, header{h.Name, len(seg.data)})
+	}
+	s.end, s.headers = len(seg.data), len(seg.headers)
 	seg.slots = append(seg.slots, s)
 	seg.sealed = len(seg.slots) == segmentMessages || len(seg.data) >= segmentBytes
 	p.next++
-	p.taken += int64(len(key) + len(payload))
+	p.taken += int64(s.end - begin)
 }
 
 // release recycles what all groups have read and let go of.

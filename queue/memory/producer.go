@@ -57,7 +57,7 @@ func (p *Producer) Send(ctx context.Context, batch []queue.Message) (int, error)
 		if k := batch[i].Partition; k < queue.AnyPartition || int(k) >= p.q.cfg.Partitions {
 			return 0, fmt.Errorf("memory: message %d of the batch is for partition %d, the queue has 0 to %d", i, k, p.q.cfg.Partitions-1)
 		}
-		if n := int64(len(batch[i].Key) + len(batch[i].Payload)); n > p.q.cfg.CapacityBytes {
+		if n := size(&batch[i]); n > p.q.cfg.CapacityBytes {
 			return 0, fmt.Errorf("memory: message %d of the batch has %d bytes, the queue holds CapacityBytes %d in all", i, n, p.q.cfg.CapacityBytes)
 		}
 	}
@@ -121,7 +121,7 @@ func (p *Producer) storeLocked(batch []queue.Message, at int64) (n int) {
 			part, last = p.q.partitions[k], k
 			messages, bytes = part.unread()
 		}
-		size := int64(len(m.Key) + len(m.Payload))
+		size := size(m)
 		if f.Refuse == RefuseByAck {
 			p.ack(k, -1, ErrRefused)
 			n++
@@ -135,13 +135,22 @@ func (p *Producer) storeLocked(batch []queue.Message, at int64) (n int) {
 		s.dropped = f.DropEvery > 0 && p.q.count%f.DropEvery == 0
 		s.twice = f.DuplicateEvery > 0 && p.q.count%f.DuplicateEvery == 0
 		p.ack(k, part.next, nil)
-		part.append(m.Key, m.Payload, s)
+		part.append(m, s)
 		messages, bytes, n = messages+1, bytes+size, n+1
 	}
 	if part != nil {
 		p.q.wakeConsumers(part)
 	}
 	return n
+}
+
+// size is what a message takes of the capacity, bytes.
+func size(m *queue.Message) int64 {
+	n := len(m.Key) + len(m.Payload)
+	for _, h := range m.Headers {
+		n += len(h.Value)
+	}
+	return int64(n)
 }
 
 // ack adds a message to the acknowledgements of this call.

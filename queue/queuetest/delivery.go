@@ -3,6 +3,7 @@ package queuetest
 import (
 	"bytes"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 
@@ -208,5 +209,49 @@ func (s *suite) keys(t *testing.T) {
 			t.Errorf("key %q is in partitions %d and %d", want, k, d.Partition)
 		}
 		at[string(want)] = d.Partition
+	}
+}
+
+// headers are carried as they are, in order, names that come twice and empty
+// values included, and their memory may be reused after Send.
+func (s *suite) headers(t *testing.T) {
+	q := s.created(t)
+	if !q.Info().Headers {
+		return
+	}
+	of := func(i int) []queue.Header {
+		return [][]queue.Header{
+			nil,
+			{{Name: "a", Value: []byte("1")}},
+			{{Name: "pathway_time", Value: []byte{0, 255, byte(i), 10}}, {Name: "pathway_diff", Value: []byte("-1")}},
+			{{Name: "twice", Value: []byte("x")}, {Name: "", Value: nil}, {Name: "twice", Value: bytes.Repeat([]byte{byte(i)}, 300)}},
+		}[i%4]
+	}
+	c := s.consumer(t, q, "g", earliest)
+	p := s.producer(t, q, 0)
+	const n, batch = 400, 10
+	for first := 0; first < n; first += batch {
+		ms := make([]queue.Message, batch)
+		for k := range ms {
+			i := first + k
+			ms[k] = queue.Message{Payload: appendMessage(nil, identity{0, int64(i)}, 30), Headers: of(i), Partition: anyPartition}
+		}
+		if n, err := p.Send(s.deadline(t), ms); err != nil {
+			t.Fatalf("Send took %d: %v", n, err)
+		}
+		for k := range ms {
+			for j := range ms[k].Headers {
+				clear(ms[k].Headers[j].Value)
+				ms[k].Headers[j] = queue.Header{}
+			}
+		}
+	}
+	same := func(a, b queue.Header) bool { return a.Name == b.Name && bytes.Equal(a.Value, b.Value) }
+	got := s.mustCollect(t, c, n)
+	s.checkAll(t, q, got, 0, 0, n)
+	for _, d := range got {
+		if want := of(int(d.id.seq)); !slices.EqualFunc(d.Headers, want, same) {
+			t.Errorf("message %d: headers %q, sent with %q", d.id.seq, d.Headers, want)
+		}
 	}
 }

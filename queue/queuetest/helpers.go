@@ -192,7 +192,10 @@ func (s *suite) collect(ctx context.Context, c queue.Consumer, n int, parse bool
 			return got, errors.New("an empty batch was received")
 		}
 		for _, d := range batch {
-			d.Payload, d.Key = bytes.Clone(d.Payload), bytes.Clone(d.Key)
+			d.Payload, d.Key, d.Headers = bytes.Clone(d.Payload), bytes.Clone(d.Key), slices.Clone(d.Headers)
+			for i := range d.Headers {
+				d.Headers[i].Value = bytes.Clone(d.Headers[i].Value)
+			}
 			k := delivery{Delivery: d}
 			if parse {
 				if k.id, err = parseMessage(d.Payload); err != nil {

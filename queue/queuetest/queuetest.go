@@ -76,6 +76,7 @@ func Run(t *testing.T, fresh func(t *testing.T) queue.Queue, opt Options) {
 		{"EmptyAndLargeMessages", s.emptyAndLargeMessages, true},
 		{"BatchSizes", s.batchSizes, true},
 		{"Keys", s.keys, opt.Keys},
+		{"Headers", s.headers, true}, // where Info has them
 		{"ConsumerBeforeProducer", s.consumerBeforeProducer, true},
 		{"LateConsumerGetsAll", s.lateConsumerGetsAll, true},
 		{"LateGroupGetsAll", s.lateGroupGetsAll, opt.Retains},

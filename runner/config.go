@@ -75,7 +75,8 @@ type Config struct {
 	FailFast       bool // end the run with the first step that fails
 	StopWhenBehind bool // end it after the first step that did not keep up
 
-	// Status is shown what goes on, some times a second; nil for nobody.
+	// Status is shown what goes on, ten times a second and when a step has ended,
+	// by one goroutine at a time; nil for nobody.
 	Status func(Status)
 	// Note is told findings and failures as they come, a sentence each; nil
 	// for nobody.
@@ -139,20 +140,6 @@ func (p *Plan) Check() error {
 func Shuffle[P any](plans []P, seed uint64) {
 	r := rand.New(rand.NewPCG(seed, 0x534855464645)) // the second word only tells this stream from others of the same seed
 	r.Shuffle(len(plans), func(i, j int) { plans[i], plans[j] = plans[j], plans[i] })
-}
-
-// Status is the state of a step at a moment.
-type Status struct {
-	Plan      Plan
-	Phase     string        // "opening", "load", "drain", "closing"
-	Elapsed   time.Duration // since the schedule's start
-	Attempted float64       // messages handed over per second, over the last second
-	Received  float64       // deliveries per second, over the last second
-	Backlog   int64         // acknowledged and not received by the slowest group
-	InFlight  int64
-	Lag       time.Duration // largest send lag of the last second
-	P99       time.Duration // end to end, of what was received so far
-	N         int64         // messages behind P99
 }
 
 // noteTo tells a finding.

@@ -1,12 +1,16 @@
 package runner
 
-import "queuebench/objectstore"
+import (
+	"time"
+
+	"queuebench/objectstore"
+)
 
 // levels are cumulative counts at a moment, and what was in flight at it.
 type levels struct {
 	at                                            int64 // ns
 	scheduled, attempted, acked, failed, received int64
-	inFlight                                      int64
+	overrun, inFlight                             int64
 	requests                                      *objectstore.Counts
 }
 
@@ -18,6 +22,7 @@ func (m *monitor) levels(now int64) levels {
 		l.attempted += c.Attempted
 		l.acked += c.Acked
 		l.failed += c.Failed
+		l.overrun += c.Overrun
 		l.inFlight += c.InFlight
 	}
 	for _, r := range m.s.receivers {
@@ -50,18 +55,22 @@ func (m *monitor) slowest() int64 {
 // backlog is what was acknowledged and the slowest group has not received.
 func (m *monitor) backlog(l levels) int64 { return max(0, l.acked-m.slowest()) }
 
-// ring keeps the levels of the last second.
+// ring keeps the levels of the last seconds, one for each look.
 type ring struct {
-	items [10]levels
+	items [windowSeconds * int(time.Second/monitorPeriod)]levels
 	n     int
 }
 
-// put keeps l and returns the oldest that is kept.
-func (r *ring) put(l levels) levels {
-	r.items[r.n%len(r.items)] = l
-	r.n++
-	if r.n < len(r.items) {
-		return r.items[0]
+// put keeps l and returns the oldest that was kept, which is l itself at first.
+func (r *ring) put(l levels) (oldest levels) {
+	i := r.n % len(r.items)
+	if oldest = r.items[i]; r.n < len(r.items) {
+		oldest = r.items[0]
 	}
-	return r.items[r.n%len(r.items)]
+	if r.n == 0 {
+		oldest = l
+	}
+	r.items[i] = l
+	r.n++
+	return oldest
 }

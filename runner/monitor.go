@@ -28,9 +28,13 @@ type monitor struct {
 	seconds secondsBook
 	row     levels // at the last row of the table
 	rowUse  hostinfo.Use
-	read    levels // at the last look
-	rates   ring
-	open    []point
+	// diskWritten is in bytes a second, over the last row; −1 where it is not
+	// known.
+	diskWritten float64
+	read        levels // at the last look
+	window      ring
+	view        view
+	open        []point
 
 	quit  chan struct{}
 	ended sync.WaitGroup
@@ -55,6 +59,7 @@ func (m *monitor) phase(name string) { m.state.Store(&name) }
 // begin starts the looking: every actor is open, and start is known.
 func (m *monitor) begin(start, end int64) {
 	m.start, m.end, m.begun = start, end, true
+	m.diskWritten = -1
 	m.rowUse = m.meter.Read()
 	m.row = m.levels(m.s.r.cfg.Clock.Now())
 	m.read = m.row

@@ -35,6 +35,10 @@ func (m *monitor) second(now int64) {
 		row.RequestsList, row.RequestsHead = n.List, n.Head
 		row.RequestsDelete, row.RequestsFailed = n.Delete, n.Failed
 	}
+	m.diskWritten = -1
+	if u.DiskWrittenBytes != rawlog.Null {
+		m.diskWritten = float64(u.DiskWrittenBytes) / (float64(now-before.at) / 1e9)
+	}
 	m.log.Append(row)
 	m.log.SetWatermark(now)
 	m.row, m.rowUse = l, use

@@ -125,6 +125,7 @@ func (s *step) run(ctx context.Context) error {
 	s.events.add(process, "end", fmt.Sprintf("step %d, repeat %d", s.plan.Step, s.plan.Repeat), rawlog.Null)
 	s.events.close()
 	s.monitor.stop()
+	s.monitor.showEnd()
 	return err
 }
 

@@ -2,11 +2,15 @@ package main
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"queuebench/internal/command"
+	"queuebench/rawlog"
 	"queuebench/runner"
 )
 
@@ -14,30 +18,135 @@ import (
 type progress struct {
 	line  *command.Line
 	quiet bool
-	index map[[2]int]int // step and repeat → place in the order of the run
-	total int
+	total int // steps of the run; 0 where it is not known before
+
+	now   [2]int // step and repeat that are shown
+	count int    // of the steps that have begun
 }
 
 func newProgress(c *cli.Context, cfg *runner.Config) *progress {
-	p := &progress{line: command.NewLine(c.App.ErrWriter), quiet: c.Bool("quiet"), index: map[[2]int]int{}, total: len(cfg.Plans)}
-	for i, plan := range cfg.Plans {
-		p.index[[2]int{plan.Step, plan.Repeat}] = i + 1
+	p := &progress{line: command.NewLine(c.App.ErrWriter), quiet: c.Bool("quiet")}
+	if cfg.Next == nil {
+		p.total = len(cfg.Plans)
 	}
 	return p
 }
 
-// status shows the state of a step on the live line.
+// status shows the state of a step on the live lines.
 func (p *progress) status(s runner.Status) {
-	if p.quiet {
+	if which := [2]int{s.Plan.Step, s.Plan.Repeat}; p.count == 0 || which != p.now {
+		p.now = which
+		p.count++
+	}
+	if p.quiet || s.Phase == "ended" {
 		return
 	}
-	p99 := "-"
-	if s.N > 0 {
-		p99 = short(s.P99)
+	p.line.Show(p.lines(&s), p.plain(&s))
+}
+
+// head says which step it is and how far it has come.
+func (p *progress) head(s *runner.Status) string {
+	of := ""
+	if p.total > 0 {
+		of = fmt.Sprintf("/%d", p.total)
 	}
-	p.line.Set("step %d/%d  %s msg/s  %s %.0f of %v  sent %.0f/s  received %.0f/s  backlog %d  lag %s  p99 so far %s",
-		p.index[[2]int{s.Plan.Step, s.Plan.Repeat}], p.total, s.Plan.Rate, s.Phase, max(0, s.Elapsed.Seconds()), s.Plan.Schedule.Duration(),
-		s.Attempted, s.Received, s.Backlog, short(s.Lag), p99)
+	text := fmt.Sprintf("step %d%s  %s msg/s  %s %.0f of %v", p.count, of, s.Plan.Rate, s.Phase, max(0, s.Elapsed.Seconds()), s.Plan.Schedule.Duration())
+	for _, name := range slices.Sorted(maps.Keys(s.Plan.Settings)) {
+		if name != "rate" {
+			text += fmt.Sprintf("  %s=%s", name, s.Plan.Settings[name])
+		}
+	}
+	return text
+}
+
+// The columns of the live lines fit into 80.
+const windowRow = "%-10s  %9s  %9s  %10s  %8s  %8s"
+
+func (p *progress) lines(s *runner.Status) []string {
+	row := func(name string, w *runner.Window) string {
+		mean, p99 := latencies(w)
+		return fmt.Sprintf(windowRow, name, perSecond(w.Attempted), perSecond(w.Acked), perSecond(w.Received), mean, p99)
+	}
+	return []string{
+		p.head(s),
+		fmt.Sprintf(windowRow, "", "sent/s", "acked/s", "received/s", "mean", "p99"),
+		row("last 5 s", &s.Last),
+		row("whole step", &s.Whole),
+		strings.Join(levels(s), "  "),
+		strings.Join(uses(s), "  "),
+	}
+}
+
+// plain is the same on one line.
+func (p *progress) plain(s *runner.Status) string {
+	window := func(name string, w *runner.Window) string {
+		mean, p99 := latencies(w)
+		return fmt.Sprintf("%s: sent %s/s, acked %s/s, received %s/s, mean %s, p99 %s", name, perSecond(w.Attempted), perSecond(w.Acked), perSecond(w.Received), mean, p99)
+	}
+	parts := append([]string{p.head(s), window("last 5 s", &s.Last), window("whole step", &s.Whole)}, levels(s)...)
+	return strings.Join(append(parts, uses(s)...), "  ")
+}
+
+func perSecond(v float64) string { return fmt.Sprintf("%.0f", v) }
+
+// latencies are dashes where nothing was received.
+func latencies(w *runner.Window) (mean, p99 string) {
+	if w.N == 0 {
+		return "-", "-"
+	}
+	return short(w.Mean), short(w.P99)
+}
+
+// levels are what is under way. Troubles are shown once there are any.
+func levels(s *runner.Status) []string {
+	parts := []string{
+		fmt.Sprintf("backlog %d", s.Backlog), fmt.Sprintf("in flight %d", s.InFlight), "send lag " + short(s.Lag),
+	}
+	for _, c := range []struct {
+		n    int64
+		what string
+	}{{s.SoFar.Failed, "failed"}, {s.SoFar.Overrun, "overrun"}, {s.SoFar.Duplicates, "duplicates"}, {s.SoFar.Foreign, "foreign"}} {
+		if c.n > 0 {
+			parts = append(parts, fmt.Sprintf("%s %d", c.what, c.n))
+		}
+	}
+	return parts
+}
+
+// uses are what the process and its host use, as far as it is known.
+func uses(s *runner.Status) (parts []string) {
+	if s.Connections != rawlog.Null {
+		parts = append(parts, fmt.Sprintf("connections %d", s.Connections))
+	}
+	if s.MemoryBytes != rawlog.Null {
+		parts = append(parts, "memory "+size(float64(s.MemoryBytes)))
+	}
+	if s.DiskUsedBytes != rawlog.Null {
+		text := fmt.Sprintf("disk %s used", size(float64(s.DiskUsedBytes)))
+		if s.DiskWritten >= 0 {
+			text += fmt.Sprintf(", %s/s written", size(s.DiskWritten))
+		}
+		parts = append(parts, text)
+	}
+	return parts
+}
+
+// size is a number of bytes with three digits.
+func size(bytes float64) string {
+	unit := "B"
+	for _, u := range []string{"kB", "MB", "GB", "TB"} {
+		if bytes < 1000 {
+			break
+		}
+		bytes, unit = bytes/1000, u
+	}
+	switch {
+	case unit == "B" || bytes >= 100:
+		return fmt.Sprintf("%.0f %s", bytes, unit)
+	case bytes >= 10:
+		return fmt.Sprintf("%.1f %s", bytes, unit)
+	}
+	return fmt.Sprintf("%.2f %s", bytes, unit)
 }
 
 // note shows a finding, which stays.

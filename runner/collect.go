@@ -2,7 +2,6 @@ package runner
 
 import (
 	"math"
-	"time"
 
 	"queuebench/stats"
 )
@@ -43,30 +42,3 @@ func (m *monitor) drainTallies() {
 
 // latencies are those of the whole step. The monitor has stopped.
 func (m *monitor) latencies() stats.Compact { return m.seconds.live.Compact() }
-
-// show shows the status.
-func (m *monitor) show(now int64) {
-	then := m.rates.put(m.read)
-	show := m.s.r.cfg.Status
-	if show == nil {
-		return
-	}
-	l := m.read
-	st := Status{
-		Plan: m.s.plan, Phase: *m.state.Load(), Elapsed: time.Duration(now - m.start),
-		Backlog: m.backlog(l), InFlight: l.inFlight,
-	}
-	if seconds := float64(l.at-then.at) / 1e9; seconds > 0 {
-		st.Attempted = float64(l.attempted-then.attempted) / seconds
-		st.Received = float64(l.received-then.received) / seconds
-	}
-	for _, p := range m.s.senders {
-		st.Lag = max(st.Lag, time.Duration(p.maxLag.Load()))
-	}
-	c := m.seconds.live.Compact()
-	if st.N = c.N; c.N > 0 {
-		p99, _ := c.Quantile(0.99, 0)
-		st.P99 = time.Duration(p99)
-	}
-	show(st)
-}

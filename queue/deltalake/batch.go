@@ -26,6 +26,7 @@ type batch struct {
 	file     []byte // the data file
 	size     int64  // of the data file, bytes
 	rows     int64
+	txns     []txn      // what the commit says that is in the table then
 	stored   chan error // the end of the data file's PUT
 	trace    queue.Trace
 	cutAt    int64 // clock, ns
@@ -49,7 +50,7 @@ func newBatch() *batch { return &batch{stored: make(chan error, 1)} }
 
 func (b *batch) reset() {
 	clear(b.runs)
-	*b = batch{data: b.data[:0], pages: b.pages[:0], runs: b.runs[:0], stored: b.stored, file: b.file[:0]}
+	*b = batch{data: b.data[:0], pages: b.pages[:0], runs: b.runs[:0], txns: b.txns[:0], stored: b.stored, file: b.file[:0]}
 }
 
 // add takes a message; number is its number in its producer.
@@ -85,6 +86,23 @@ func (b *batch) seal() int64 {
 		}
 	}
 	return b.rows
+}
+
+// countTxns adds the messages of a sealed batch to counts, by the producers'
+// names, and notes what each is then.
+func (b *batch) countTxns(counts map[string]int64) {
+	for i := range b.runs {
+		r := &b.runs[i]
+		if r.gone {
+			continue
+		}
+		counts[r.p.name] += r.n
+		k := slices.IndexFunc(b.txns, func(t txn) bool { return t.AppID == r.p.name })
+		if k < 0 {
+			k, b.txns = len(b.txns), append(b.txns, txn{AppID: r.p.name})
+		}
+		b.txns[k].Version = counts[r.p.name]
+	}
 }
 
 // plain is the pages of the messages that seal left, as data has them.

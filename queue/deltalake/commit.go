@@ -127,8 +127,8 @@ func (c *committer) race(ctx context.Context, id string, body []byte) (tries int
 // yield decides whether a blind append may go on behind a winner.
 func (c *committer) yield(winner *commit) error {
 	for _, t := range winner.txns {
-		if t.AppID == c.appID && !c.opening {
-			return fmt.Errorf("%w: version %d carries AppID %s with batch %d", ErrFenced, winner.version, t.AppID, t.Version)
+		if isOurs(c.appID, t.AppID) && !c.opening {
+			return fmt.Errorf("%w: version %d carries the txn %s with version %d", ErrFenced, winner.version, t.AppID, t.Version)
 		}
 	}
 	if winner.metaData != nil {

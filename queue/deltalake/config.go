@@ -3,6 +3,7 @@ package deltalake
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -46,9 +47,14 @@ type Config struct {
 	Column string
 	Codec  Codec // None if empty
 
-	// AppID names the writer in the log's txn actions. Two live writers with
-	// one AppID fence each other: the one that was opened later goes on. A
-	// random one if empty.
+	// AppID names the queue's producers, together with their IDs, in the log's
+	// txn actions, and lets them be restarted: a producer that is opened again
+	// under the same AppID and ID is handed the same messages in the same
+	// order from the first on, and those that are in the table are
+	// acknowledged and not written again. Of two live writers with one AppID
+	// the one that was opened later goes on, and the other one ends with
+	// ErrFenced. Letters, digits, ".", "_" and "-"; without one nothing can be
+	// resumed.
 	AppID string
 
 	// RequestTimeout ends one request to the store. 15 s if 0.
@@ -115,6 +121,8 @@ func (c Config) withDefaults() (Config, error) {
 	return c, c.check()
 }
 
+var appIDs = regexp.MustCompile(`^[A-Za-z0-9._-]*$`)
+
 func orDefault[T comparable](v *T, d T) {
 	if *v == *new(T) {
 		*v = d
@@ -162,6 +170,9 @@ func (c *Config) check() error {
 	}
 	if c.Schema == Pathway && c.Column != "data" {
 		return fmt.Errorf("deltalake: the schema %q has its payload in the column \"data\", not %q", Pathway, c.Column)
+	}
+	if !appIDs.MatchString(c.AppID) {
+		return fmt.Errorf("deltalake: the AppID %q is not of letters, digits, \".\", \"_\" and \"-\"", c.AppID)
 	}
 	_, err := c.Codec.compress()
 	return err

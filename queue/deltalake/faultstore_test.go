@@ -33,6 +33,7 @@ type fault struct {
 	before func(context.Context) error // instead of the request, or nil from it to go on
 	after  error                       // instead of its answer
 	cut    bool                        // half of the body, no error
+	hold   chan<- func() error         // a PUT is answered late, and done by whoever takes it from here
 }
 
 func withFaults(s objectstore.Store) (*faultStore, *faults) {
@@ -77,6 +78,11 @@ func (s *faultStore) Put(ctx context.Context, key string, body []byte, opt objec
 		}
 		return s.put(s.prefix+key, opt.IfAbsent)
 	})
+	if f.hold != nil {
+		body := slices.Clone(body)
+		f.hold <- func() error { return s.Store.Put(context.Background(), key, body, opt) }
+		return hang(ctx)
+	}
 	if f.before != nil {
 		if err := f.before(ctx); err != nil {
 			return err

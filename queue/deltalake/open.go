@@ -30,22 +30,23 @@ func (t *table) exists(ctx context.Context) (bool, error) {
 }
 
 // openForWriting makes version 0, or takes up the table that is there, and
-// returns what the log holds.
-func (t *table) openForWriting(ctx context.Context, event func(kind, text string)) (*snapshot, error) {
+// returns what the log holds, and whether this call made the table.
+func (t *table) openForWriting(ctx context.Context, event func(kind, text string)) (_ *snapshot, created bool, err error) {
 	var there bool
-	_, err := t.retry(ctx, "LIST of the log of table "+t.name, event, func() (err error) {
+	_, err = t.retry(ctx, "LIST of the log of table "+t.name, event, func() (err error) {
 		there, err = t.exists(ctx)
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("deltalake: open table %s: %w", t.name, err)
+		return nil, false, fmt.Errorf("deltalake: open table %s: %w", t.name, err)
 	}
 	if there {
-		return t.takeUp(ctx)
+		s, err := t.takeUp(ctx)
+		return s, false, err
 	}
 	schema, err := t.cfg.Schema.schemaString(t.cfg.Column)
 	if err != nil {
-		return nil, fmt.Errorf("deltalake: schema: %w", err)
+		return nil, false, fmt.Errorf("deltalake: schema: %w", err)
 	}
 	now := t.cfg.Clock.Now() / 1e6
 	id := uuid.NewString()
@@ -60,7 +61,7 @@ func (t *table) openForWriting(ctx context.Context, event func(kind, text string
 			Configuration: map[string]string{"delta.appendOnly": "true", "delta.enableExpiredLogCleanup": "false"},
 		}})
 	if err != nil {
-		return nil, fmt.Errorf("deltalake: encode version 0: %w", err)
+		return nil, false, fmt.Errorf("deltalake: encode version 0: %w", err)
 	}
 	var existing bool
 	_, err = t.retry(ctx, "version 0 of table "+t.name, event, func() error {
@@ -79,18 +80,19 @@ func (t *table) openForWriting(ctx context.Context, event func(kind, text string
 		return errors.Join(putErr, err)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("deltalake: create table %s: %w", t.name, err)
+		return nil, false, fmt.Errorf("deltalake: create table %s: %w", t.name, err)
 	}
 	if existing {
-		return t.takeUp(ctx)
+		s, err := t.takeUp(ctx)
+		return s, false, err
 	}
 	first, err := parseCommit(0, body)
 	if err != nil {
-		return nil, fmt.Errorf("deltalake: our own version 0: %w", err)
+		return nil, false, fmt.Errorf("deltalake: our own version 0: %w", err)
 	}
 	s := newSnapshot()
 	s.apply(first)
-	return s, nil
+	return s, true, nil
 }
 
 // takeUp checks that a table that is there can be appended to.

@@ -76,6 +76,9 @@ func (w *writer) take(due bool) (b *batch, open bool) {
 			return nil, false
 		}
 		if b.seal() > 0 {
+			if w.counts != nil {
+				b.countTxns(w.counts)
+			}
 			w.underWay = append(w.underWay, b)
 			return b, open
 		}
@@ -109,6 +112,9 @@ func (w *writer) send(b *batch) {
 	b.cutAt = clk.Now()
 	b.number = w.number
 	w.number++
+	if w.counts == nil {
+		b.txns = append(b.txns, txn{AppID: w.committer.appID, Version: b.number})
+	}
 	b.key = fmt.Sprintf("part-%s-%010d.parquet", w.id, b.number)
 	err := w.encoder.encode(b, b.cutAt/1e6)
 	b.size = int64(len(b.file))
@@ -163,12 +169,15 @@ func (w *writer) commitAll() {
 }
 
 func (w *writer) commitBatch(b *batch) (int64, int, error) {
-	return w.committer.commit(w.ctx, "WRITE",
-		action{Txn: &txn{AppID: w.committer.appID, Version: b.number, LastUpdated: w.t.cfg.Clock.Now() / 1e6}},
-		action{Add: &addFile{
-			Path: b.key, PartitionValues: map[string]*string{}, Size: b.size, ModificationTime: b.cutAt / 1e6,
-			DataChange: true, Stats: fmt.Sprintf(`{"numRecords":%d}`, b.rows),
-		}})
+	actions := make([]action, 0, len(b.txns)+1)
+	for i := range b.txns {
+		b.txns[i].LastUpdated = w.t.cfg.Clock.Now() / 1e6
+		actions = append(actions, action{Txn: &b.txns[i]})
+	}
+	return w.committer.commit(w.ctx, "WRITE", append(actions, action{Add: &addFile{
+		Path: b.key, PartitionValues: map[string]*string{}, Size: b.size, ModificationTime: b.cutAt / 1e6,
+		DataChange: true, Stats: fmt.Sprintf(`{"numRecords":%d}`, b.rows),
+	}})...)
 }
 
 func (w *writer) fatal() error {

@@ -15,7 +15,9 @@ import (
 type Producer struct {
 	q       *Queue
 	cfg     queue.ProducerConfig
+	name    string    // of its txn, where there is an AppID
 	writers []*writer // by partition
+	in      []int64   // by partition: messages to come that are in the table
 	room    chan struct{}
 	done    chan struct{} // closed by Close
 	closed  atomic.Bool
@@ -26,7 +28,7 @@ type Producer struct {
 	taken   int64
 	turn    int // partition of messages without one
 	inTurn  int
-	turnEnd int64 // clock, ns
+	turnEnd int64 // clock, ns; not used with an AppID
 
 	// callback keeps Acked, Trace and Event to one goroutine at a time.
 	callback sync.Mutex
@@ -48,11 +50,21 @@ func (q *Queue) Producer(ctx context.Context, cfg queue.ProducerConfig) (queue.P
 		return nil, err
 	}
 	p := &Producer{q: q, cfg: cfg, room: make(chan struct{}, 1), done: make(chan struct{}), turn: cfg.ID}
+	if q.cfg.AppID != "" {
+		p.name = producerName(&q.cfg, cfg.ID)
+	}
 	if err := q.attach(ctx, p); err != nil {
 		return nil, err
 	}
 	for _, w := range p.writers {
 		w.tellEarlyEvents(p)
+	}
+	var in int64
+	for _, n := range p.in {
+		in += n
+	}
+	if in > 0 {
+		p.event(queue.Event{Kind: "resumed", Text: fmt.Sprintf("%d messages of producer %s are in the table: as many are acknowledged and not written again", in, p.name)})
 	}
 	return p, nil
 }
@@ -96,6 +108,7 @@ func (q *Queue) largest() int64 { return min(q.cfg.MaxPending, maxPageBytes/2) }
 
 // put hands messages to a writer.
 func (p *Producer) put(ctx context.Context, w *writer, batch []queue.Message) (n int, err error) {
+	n = p.passOver(w, batch)
 	for {
 		took, err := w.add(p, batch[n:])
 		n += took
@@ -125,8 +138,11 @@ func (p *Producer) partition(m *queue.Message) int {
 		}
 		return int(h % uint32(len(p.writers)))
 	}
-	now := p.q.cfg.Clock.Now()
-	if p.inTurn >= turnMessages || now >= p.turnEnd {
+	var now int64
+	if p.name == "" {
+		now = p.q.cfg.Clock.Now()
+	} // else a restart must come to the same partitions
+	if p.inTurn >= turnMessages || p.name == "" && now >= p.turnEnd {
 		p.turn, p.inTurn = p.turn+1, 0
 		p.turnEnd = now + int64(p.q.cfg.CommitInterval)
 	}

@@ -148,20 +148,23 @@ func (q *Queue) attach(ctx context.Context, p *Producer) error {
 		}
 		q.writers = ws
 	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.closed {
-		if len(q.producers) == 0 {
-			q.closeWriters()
+	p.writers, p.in = q.writers, make([]int64, len(q.writers))
+	for i, w := range q.writers {
+		var err error
+		if p.in[i], err = w.join(ctx, p); err != nil {
+			q.leave(p)
+			return err
 		}
-		return queue.ErrClosed
 	}
-	p.writers = q.writers
-	q.producers = append(q.producers, p)
-	for _, w := range q.writers {
-		w.mu.Lock()
-		w.refs = append(w.refs, p)
-		w.mu.Unlock()
+	q.mu.Lock()
+	closed := q.closed
+	if !closed {
+		q.producers = append(q.producers, p)
+	}
+	q.mu.Unlock()
+	if closed {
+		q.leave(p)
+		return queue.ErrClosed
 	}
 	return nil
 }
@@ -170,13 +173,20 @@ func (q *Queue) attach(ctx context.Context, p *Producer) error {
 func (q *Queue) detach(p *Producer) {
 	q.opening.Lock()
 	defer q.opening.Unlock()
+	q.mu.Lock()
+	q.producers = slices.DeleteFunc(q.producers, func(o *Producer) bool { return o == p })
+	q.mu.Unlock()
+	q.leave(p)
+}
+
+// leave takes a producer from the writers. opening is held.
+func (q *Queue) leave(p *Producer) {
 	for _, w := range p.writers {
 		w.mu.Lock()
 		w.refs = slices.DeleteFunc(w.refs, func(o *Producer) bool { return o == p })
 		w.mu.Unlock()
 	}
 	q.mu.Lock()
-	q.producers = slices.DeleteFunc(q.producers, func(o *Producer) bool { return o == p })
 	last := len(q.producers) == 0
 	q.mu.Unlock()
 	if last {

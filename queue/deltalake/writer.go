@@ -38,9 +38,12 @@ type writer struct {
 	refs     []*Producer
 	underWay []*batch // between cutter and committer, in order
 	err      error    // fatal
-	events   []queue.Event
+	// counts are the messages of each producer that are in the table or under
+	// way to it, if the producers have names; else nil.
+	counts map[string]int64
+	events []queue.Event
 
-	number int64         // of the next batch; the cutter's
+	number int64         // of the next batch, from 0; the cutter's
 	acks   []producerAck // the committer's
 
 	checkpoints checkpointer
@@ -56,26 +59,16 @@ func openWriter(ctx context.Context, t *table) (*writer, error) {
 		t: t, id: uuid.NewString(), encoder: e, full: make(chan struct{}, 1), open: newBatch(),
 		slots: make(chan struct{}, t.cfg.Pipeline), commits: make(chan *batch, t.cfg.Pipeline),
 	}
-	s, err := t.openForWriting(ctx, w.event)
+	s, created, err := t.openForWriting(ctx, w.event)
 	if err != nil {
 		return nil, err
 	}
-	appID := t.cfg.AppID
-	if appID == "" {
-		appID = "queuebench-" + w.id
-	}
-	w.number = s.txns[appID].Version + 1
 	w.checkpoints = newCheckpointer(t, s)
-	w.committer = committer{t: t, appID: appID, next: s.version + 1, event: w.event, seen: w.checkpoints.seen}
-	if t.cfg.AppID != "" && s.version > 0 {
-		// Whoever still writes under this AppID finds this version taken by
-		// it, and fences itself.
-		w.committer.opening = true
-		if _, _, err := w.committer.commit(ctx, "OPEN", action{Txn: &txn{AppID: appID, Version: w.number, LastUpdated: t.cfg.Clock.Now() / 1e6}}); err != nil {
+	w.committer = committer{t: t, appID: "queuebench-" + w.id, next: s.version + 1, event: w.event, seen: w.checkpoints.seen}
+	if t.cfg.AppID != "" {
+		if err := w.resume(ctx, s, created); err != nil {
 			return nil, err
 		}
-		w.number++
-		w.committer.opening = false
 	}
 	w.ctx, w.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	w.wg.Go(w.cut)

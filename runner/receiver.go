@@ -41,12 +41,14 @@ type receiver struct {
 
 // receivedLog takes the rows: logwriter.ReceivedWriter, or a test.
 type receivedLog interface {
-	Append(rawlog.ReceivedRow)
+	Reserve(n int) []rawlog.ReceivedRow
+	Publish(n int)
 	SetWatermark(ns int64)
 }
 
 // track is what a receiver has seen of a producer.
 type track struct {
+	head  envelope.Head
 	share schedule.Share
 	len   int64
 	high  []int64 // per partition: the highest seq seen, −1 for none
@@ -96,7 +98,7 @@ func newReceiver(id int, g *group, tag uint32, s schedule.Schedule, producers, p
 		for i := range high {
 			high[i] = -1
 		}
-		r.tracks[p] = track{share: share, len: share.Len(), high: high}
+		r.tracks[p] = track{head: envelope.NewHead(envelope.Data, uint16(p), tag), share: share, len: share.Len(), high: high}
 	}
 	return r
 }
@@ -133,51 +135,99 @@ func (r *receiver) take(batch []queue.Delivery, now int64) {
 	defer r.logMu.Unlock()
 	r.group.mu.Lock()
 	defer r.group.mu.Unlock()
-	row := rawlog.ReceivedRow{Consumer: int32(r.id), Group: r.group.name, ReceivedNs: now}
-	start := r.start.Load()
 	if second := r.second(now); second > r.live.second {
 		r.live = r.tallies.give(r.live, second)
 	}
-	var deliveries, fresh int64
-	for i := range batch {
-		d := &batch[i]
-		id, err := envelope.Decode(d.Payload)
-		if err != nil || id.Tag != r.tag || int(id.Producer) >= len(r.tracks) {
-			r.notOurs(err)
-			continue
+	var deliveries int64
+	for len(batch) > 0 {
+		first, n := r.startOfRun(batch)
+		if n > 0 {
+			r.takeRun(first, batch[:n], now)
+			deliveries += int64(n)
 		}
-		t := &r.tracks[id.Producer]
-		if id.Kind == envelope.End {
-			r.group.seen(mark{id.Producer, d.Partition})
-			continue
-		}
-		if id.Seq >= t.len || d.Partition < 0 || int(d.Partition) >= r.partitions {
-			r.corrupt.Add(1)
-			continue
-		}
-		deliveries++
-		if r.group.got[id.Producer].Add(id.Seq) {
-			fresh++
-			if high := &t.high[d.Partition]; id.Seq < *high {
-				r.outOfOrder.Add(1)
-			} else {
-				*high = id.Seq
-			}
-			// A latency beyond the histogram's 30 days is in the log all the same.
-			_ = r.live.latencies.Record(now - start - t.share.At(id.Seq))
-		}
-		row.Producer, row.Seq, row.Partition, row.Offset = int32(id.Producer), id.Seq, d.Partition, d.Offset
-		row.BrokerNs, row.BrokerKind = d.BrokerNs, d.BrokerKind
-		r.log.Append(row)
+		batch = batch[max(n, 1):]
 	}
 	r.deliveries.Add(deliveries)
-	r.group.fresh.Add(fresh)
 	r.stamped = now
 	r.log.SetWatermark(now)
 	r.live.deliveries += deliveries
 	if r.tallies.wanted.Load() {
 		r.live = r.tallies.give(r.live, r.live.second)
 	}
+}
+
+// startOfRun decodes the first delivery of a batch and counts those that go on from
+// it: of one producer and partition, with seqs that ascend by 1. n is 0 if the
+// first is no message of the step.
+func (r *receiver) startOfRun(batch []queue.Delivery) (first envelope.ID, n int) {
+	partition := batch[0].Partition
+	id, err := envelope.Decode(batch[0].Payload)
+	if err != nil || id.Tag != r.tag || int(id.Producer) >= len(r.tracks) {
+		r.notOurs(err)
+		return id, 0
+	}
+	if id.Kind == envelope.End {
+		r.group.seen(mark{id.Producer, partition})
+		return id, 0
+	}
+	t := &r.tracks[id.Producer]
+	if id.Seq >= t.len || partition < 0 || int(partition) >= r.partitions {
+		r.corrupt.Add(1)
+		return id, 0
+	}
+	n = 1
+	for next := id.Seq + 1; n < len(batch) && next < t.len && batch[n].Partition == partition; n, next = n+1, next+1 {
+		if seq, ok := t.head.Seq(batch[n].Payload); !ok || seq != next {
+			break
+		}
+	}
+	return id, n
+}
+
+// takeRun counts and records deliveries of one producer and partition, whose
+// seqs ascend by 1 from first.
+func (r *receiver) takeRun(first envelope.ID, run []queue.Delivery, now int64) {
+	t := &r.tracks[first.Producer]
+	got, high := &r.group.got[first.Producer], &t.high[run[0].Partition]
+	from, to := first.Seq, first.Seq+int64(len(run))
+	if from > *high && got.AddRange(from, to) {
+		*high = to - 1
+		r.fresh(t, from, to, now)
+	} else {
+		for seq := from; seq < to; seq++ {
+			if !got.Add(seq) {
+				continue
+			}
+			if seq < *high {
+				r.outOfOrder.Add(1)
+			} else {
+				*high = seq
+			}
+			r.fresh(t, seq, seq+1, now)
+		}
+	}
+	row := rawlog.ReceivedRow{Consumer: int32(r.id), Group: r.group.name, Producer: int32(first.Producer), ReceivedNs: now, Partition: run[0].Partition}
+	for seq := from; len(run) > 0; {
+		rows := r.log.Reserve(len(run))
+		for i := range rows {
+			d := &run[i]
+			rows[i] = row
+			rows[i].Seq, rows[i].Offset, rows[i].BrokerNs, rows[i].BrokerKind = seq, d.Offset, d.BrokerNs, d.BrokerKind
+			seq++
+		}
+		r.log.Publish(len(rows))
+		run = run[len(rows):]
+	}
+}
+
+// fresh counts messages that the group did not have before.
+func (r *receiver) fresh(t *track, from, to, now int64) {
+	start := r.start.Load()
+	for seq := from; seq < to; seq++ {
+		// A latency beyond the histogram's 30 days is in the log all the same.
+		_ = r.live.latencies.Record(now - start - t.share.At(seq))
+	}
+	r.group.fresh.Add(to - from)
 }
 
 func (r *receiver) notOurs(err error) {

@@ -22,17 +22,19 @@ type nowhere struct {
 	acks  []queue.Ack
 }
 
-func (*nowhere) SetWatermark(int64)          {}
 func (*nowhere) Flush(context.Context) error { return nil }
 func (*nowhere) Pending() int                { return 0 }
 func (*nowhere) Close() error                { return nil }
 
-type nowhereSent struct{}
+// nowhereLog uses the room of a row again and again.
+type nowhereLog[T any] struct{ room []T }
 
-func (nowhereSent) Append(rawlog.SentRow) {}
-func (nowhereSent) SetWatermark(int64)    {}
+func newNowhereLog[T any]() *nowhereLog[T] { return &nowhereLog[T]{make([]T, 8192)} }
 
-func (*nowhere) Append(rawlog.ReceivedRow) {}
+func (*nowhereLog[T]) Append(T)            {}
+func (l *nowhereLog[T]) Reserve(n int) []T { return l.room[:min(n, len(l.room))] }
+func (*nowhereLog[T]) Publish(int)         {}
+func (*nowhereLog[T]) SetWatermark(int64)  {}
 
 func (q *nowhere) Send(_ context.Context, batch []queue.Message) (int, error) {
 	n := int64(len(batch))
@@ -51,9 +53,10 @@ func sendingPath(batch int) func() {
 		tag: 1, share: schedule.NewShare(schedule.NewConstant(1e12, time.Hour), 0, 1), partitions: 1, size: 100,
 		filler: envelope.NewFiller(1), clock: c, producer: q, stop: new(atomic.Bool), start: c.Now() - int64(time.Hour),
 	}
-	s.books = ledger.New(0, 1<<16, 1, nowhereSent{}, c.Now)
+	s.books = ledger.New(0, 1<<16, 1, newNowhereLog[rawlog.SentRow](), c.Now)
 	q.books = s.books
 	s.makeBatch(batch)
+	s.due = s.dueAt(0)
 	return func() {
 		if err := s.send(context.Background(), s.fill(batch, c.Now())); err != nil {
 			panic(err)
@@ -65,7 +68,7 @@ func sendingPath(batch int) func() {
 func receivingPath(batch int) func() {
 	s := schedule.NewConstant(1e12, time.Hour)
 	r := newReceiver(0, newGroup("g", 1), 1, s, 1, 1)
-	r.clock, r.start, r.log = clock.New(), new(atomic.Int64), &nowhere{}
+	r.clock, r.start, r.log = clock.New(), new(atomic.Int64), newNowhereLog[rawlog.ReceivedRow]()
 	deliveries := make([]queue.Delivery, batch)
 	for i := range deliveries {
 		deliveries[i].Payload = make([]byte, 100)

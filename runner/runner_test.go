@@ -2,7 +2,6 @@ package runner
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
 	"testing"
 	"time"
@@ -13,9 +12,7 @@ import (
 	"queuebench/queue/memory"
 	"queuebench/rawlog"
 	"queuebench/rawlog/logwriter"
-	"queuebench/runner/pace"
 	"queuebench/runner/schedule"
-	"queuebench/stats"
 )
 
 // rig is a run over a queue in memory with its log in a folder.
@@ -58,39 +55,5 @@ func (r *rig) plan() *Plan { return &r.cfg.Plans[0] }
 func (r *rig) opens(f func() (queue.Queue, error)) {
 	for i := range r.cfg.Plans {
 		r.cfg.Plans[i].Open = func(context.Context, int) (queue.Queue, error) { return f() }
-	}
-}
-
-// BenchmarkSendLag reports how late messages are handed to a queue in memory.
-// It is no test: a neighbour on the machine makes it worse.
-func BenchmarkSendLag(b *testing.B) {
-	for _, k := range []struct {
-		name string
-		rate schedule.Rate
-		kind pace.Kind
-	}{
-		{"10000", 10_000_000, pace.Precise}, {"10000-sleep", 10_000_000, pace.Sleep},
-		{"1000000", 1_000_000_000, pace.Precise}, {"1000000-sleep", 1_000_000_000, pace.Sleep},
-	} {
-		b.Run(k.name, func(b *testing.B) {
-			for range b.N {
-				r := newRig(b, memory.Config{}, k.rate, 3*time.Second)
-				r.plan().Load.Pacing = k.kind
-				res, err := Run(b.Context(), r.cfg)
-				if err != nil {
-					b.Fatal(err)
-				}
-				for _, l := range []struct {
-					name string
-					c    stats.Compact
-				}{{"lag", res.Steps[0].SendLag}, {"e2e", res.Steps[0].EndToEnd}} {
-					for _, q := range []float64{.5, .99} {
-						ns, _ := l.c.Quantile(q, 0)
-						b.ReportMetric(float64(ns)/1000, fmt.Sprintf("µs-%s-p%.0f", l.name, q*100))
-					}
-				}
-				b.ReportMetric(float64(res.Steps[0].Accounting.Overrun), "overrun")
-			}
-		})
 	}
 }

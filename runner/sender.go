@@ -12,6 +12,7 @@ import (
 
 	"queuebench/clock"
 	"queuebench/queue"
+	"queuebench/rawlog"
 	"queuebench/runner/envelope"
 	"queuebench/runner/ledger"
 	"queuebench/runner/pace"
@@ -46,11 +47,13 @@ type sender struct {
 	end      int64 // of the step's load, ns
 	stop     *atomic.Bool
 
+	head    envelope.Head
 	holds   ledger.Holds
 	batch   []queue.Message
-	pending []ledger.Pending
+	entries []ledger.Entry // of the messages of batch
 
 	seq       int64
+	due       int64         // when message seq is due; MaxInt64 after the last
 	retracted int64         // when the first message was due that a Send which was cut off did not take; MaxInt64 for none
 	lags      stats.Counter // sent − intended of each message
 	maxLag    atomic.Int64  // since it was last taken, ns
@@ -72,35 +75,52 @@ func (s *sender) load(ctx context.Context) (scheduled int64, err error) {
 	defer cancel()
 
 	total := s.share.Len()
+	s.due = s.dueAt(s.seq)
 	for s.seq < total && err == nil {
-		due := s.start + s.share.At(s.seq)
-		s.books.Next(due)
-		now := w.Until(due)
+		s.books.Next(s.due)
+		now := w.Until(s.due)
 		if s.stop.Load() || now >= s.end {
 			break
 		}
-		room := min(s.books.Room(), int64(n), total-s.seq)
+		room := min(s.books.Room(), int64(n))
 		if room <= 0 {
 			s.holds.Add(now, w.Until(now+int64(roomPause)))
 			continue
 		}
 		err = s.send(sending, s.fill(int(room), now))
-		if sending.Err() != nil && ctx.Err() == nil {
+		if sending.Err() != nil && !errors.Is(ctx.Err(), context.Canceled) {
 			err = nil // the step has ended, which is no failure
 			break
 		}
 	}
 	s.refusals.tell(s.events, s.name())
-	scheduled = total
-	if s.stop.Load() || err != nil {
-		scheduled = max(s.seq, s.share.Due(s.seq, s.clock.Now()-s.start))
-	}
-	for seq := s.seq; seq < scheduled; seq++ {
-		due := s.start + s.share.At(seq)
-		s.books.Overrun(seq, due)
-	}
+	scheduled = s.overrun(err != nil)
 	s.books.Next(s.whole(s.stop.Load() || err != nil))
 	return scheduled, err
+}
+
+// dueAt is when message seq is due; MaxInt64 after the last.
+func (s *sender) dueAt(seq int64) int64 {
+	if seq >= s.share.Len() {
+		return math.MaxInt64
+	}
+	return s.start + s.share.At(seq)
+}
+
+// overrun records what was left when the step ended, and returns the number of
+// messages that have a row. When the load was cut off, by an interrupt or by an
+// error, nobody had given up what was left: its fate is unknown, as is that of
+// all beyond the watermark, and an event has its number.
+func (s *sender) overrun(cut bool) int64 {
+	total := s.share.Len()
+	seq := s.seq
+	for ; seq < total && !cut && !s.stop.Load(); seq++ {
+		s.books.Overrun(seq, s.start+s.share.At(seq))
+	}
+	if n := s.share.Due(seq, s.clock.Now()-s.start) - seq; n > 0 {
+		s.events.add(s.name(), "note", fmt.Sprintf("%d messages were due and not sent when the load was cut off", n), rawlog.Null)
+	}
+	return seq
 }
 
 // whole is the time before which the log lacks nothing of the load that has
@@ -118,7 +138,8 @@ func (s *sender) whole(cut bool) int64 {
 
 // makeBatch makes the memory of n messages, which each batch uses again.
 func (s *sender) makeBatch(n int) {
-	s.batch, s.pending = make([]queue.Message, n), make([]ledger.Pending, n)
+	s.head = envelope.NewHead(envelope.Data, uint16(s.id), s.tag)
+	s.batch = make([]queue.Message, n)
 	slab := make([]byte, n*s.size)
 	for i := range s.batch {
 		s.batch[i] = queue.Message{Payload: slab[i*s.size : (i+1)*s.size : (i+1)*s.size], Partition: queue.AnyPartition}
@@ -128,33 +149,35 @@ func (s *sender) makeBatch(n int) {
 // fill makes the batch of what is due now, at most room messages, and returns
 // their number.
 func (s *sender) fill(room int, now int64) int {
+	s.entries = s.books.Slots(room)
 	k := 0
-	for k < room {
-		due := s.start + s.share.At(s.seq)
-		if due > now {
-			break
-		}
+	for k < len(s.entries) && s.due <= now {
 		p := s.batch[k].Payload
-		envelope.Encode(p, envelope.ID{Producer: uint16(s.id), Tag: s.tag, Seq: s.seq})
+		s.head.Encode(p, s.seq)
 		s.filler.Fill(p, uint16(s.id), s.seq)
-		s.pending[k] = ledger.Pending{Seq: s.seq, Intended: due, Blocked: s.holds.Since(due)}
+		e := &s.entries[k]
+		e.Seq, e.Intended, e.Blocked = s.seq, s.due, s.holds.Since(s.due)
 		s.seq++
+		s.due = s.dueAt(s.seq)
 		k++
 	}
+	s.entries = s.entries[:k]
 	return k
 }
 
 // send hands the first k messages of the batch over.
 func (s *sender) send(ctx context.Context, k int) error {
 	sent := s.clock.Now()
-	for i := range s.pending[:k] {
-		s.pending[i].Sent = sent
-		_ = s.lags.Record(sent - s.pending[i].Intended) // what is beyond its 30 days is in the log
+	first := s.entries[0].Intended // the books have the entries soon
+	for i := range s.entries {
+		e := &s.entries[i]
+		e.Sent = sent
+		_ = s.lags.Record(sent - e.Intended) // what is beyond its 30 days is in the log
 	}
-	s.books.Register(s.pending[:k])
+	s.books.Register(k)
 	taken, err := s.producer.Send(ctx, s.batch[:k])
 	s.holds.Add(sent, s.clock.Now())
-	if lag := sent - s.pending[0].Intended; lag > s.maxLag.Load() {
+	if lag := sent - first; lag > s.maxLag.Load() {
 		s.maxLag.Store(lag)
 	}
 	if err == nil {
@@ -162,7 +185,7 @@ func (s *sender) send(ctx context.Context, k int) error {
 	}
 	s.books.Retract(k-taken, ctx.Err() != nil)
 	if ctx.Err() != nil && taken < k {
-		s.retracted = s.pending[taken].Intended
+		s.retracted = s.entries[taken].Intended
 	}
 	if ctx.Err() != nil || errors.Is(err, queue.ErrClosed) {
 		return err

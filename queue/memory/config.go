@@ -18,8 +18,7 @@ type Config struct {
 	// 65,536 if it is 0.
 	Capacity int
 	// CapacityBytes bounds the same in bytes of keys, payloads and values of
-	// headers. 64 MiB if
-	// it is 0.
+	// headers. 64 MiB if it is 0.
 	CapacityBytes int64
 	// ReceiveMax is how many messages one Receive returns at most. 1,024 if it
 	// is 0.

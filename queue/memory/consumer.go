@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sort"
 	"sync"
 	"time"
 
@@ -19,14 +20,29 @@ type Consumer struct {
 	once   sync.Once
 	timer  *time.Timer
 
+	// taking is held while a batch is made, which needs not hold up the queue,
+	// so that Close does not give its memory away. It guards what follows.
+	taking  sync.Mutex
+	busy    int64 // until then it serves the last batch, ns since the epoch
+	spans   []span
+	batch   []queue.Delivery
+	headers []queue.Header // of the batch
+	wakes   wakes
+
 	// Guarded by the queue's lock.
 	waiting  bool
 	holding  int   // partition in which the last batch lies, −1 for none
 	heldFrom int64 // its first offset
 	turn     int   // partition that is asked first
-	busy     time.Time
-	batch    []queue.Delivery
-	headers  []queue.Header // of the batch
+}
+
+// span is messages of a segment. What it holds does not change any more.
+type span struct {
+	first   int64 // offset of the first message
+	data    []byte
+	slots   []slot
+	headers []header
+	before  slot // the message before the first: where that begins
 }
 
 // Consumer opens a consumer. The first of a group decides where the group
@@ -117,117 +133,142 @@ func (c *Consumer) Receive(ctx context.Context) ([]queue.Delivery, error) {
 		if err != nil || len(batch) > 0 {
 			return batch, err
 		}
+		if wait < 0 {
+			continue
+		}
 		if err := waitFor(ctx, c.closed, c.wake, c.timer, wait); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// take returns what can be received now, or after how long to ask again (0:
-// when there is something new).
+// take returns what can be received now, or after how long to ask again: 0 for
+// when there is something new, negative for at once.
 func (c *Consumer) take() ([]queue.Delivery, time.Duration, error) {
+	c.taking.Lock()
+	defer c.taking.Unlock()
+	k, now, wait, err := c.grab()
+	c.wakes.all()
+	if err != nil || len(c.spans) == 0 {
+		return nil, wait, err
+	}
+	c.batch, c.headers = c.batch[:0], c.headers[:0]
+	for i := range c.spans {
+		c.read(k, &c.spans[i])
+	}
+	if c.q.cfg.Faults.ServiceTime > 0 {
+		c.busy = now + int64(len(c.batch))*int64(c.q.cfg.Faults.ServiceTime)
+	}
+	return c.batch, -1, nil
+}
+
+// grab moves the cursor of a partition over what can be received now, and keeps
+// where it lies.
+func (c *Consumer) grab() (partition int, now int64, wait time.Duration, err error) {
 	q := c.q
+	c.spans = c.spans[:0]
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	select {
 	case <-c.closed:
-		return nil, 0, queue.ErrClosed
+		return 0, 0, 0, queue.ErrClosed
 	default:
 	}
 	c.letGo()
-	now := time.Now()
-	if wait := max(q.frozen(now), c.busy.Sub(now)); wait > 0 {
-		return nil, wait, nil
+	now = q.now()
+	if wait := max(q.frozen(now), time.Duration(c.busy-now)); wait > 0 {
+		return 0, now, wait, nil
 	}
-	var wait time.Duration
 	g := q.groups[c.cfg.Group]
 	for i := range g.cursors {
 		k := (c.turn + i) % len(g.cursors)
 		if g.cursors[k].owner != c {
 			continue
 		}
-		batch, later := c.read(k, g.cursors[k], int64(now.Sub(q.epoch)))
-		if len(batch) > 0 {
+		from := g.cursors[k].next
+		later := c.advance(g.cursors[k], now)
+		if len(c.spans) > 0 {
 			c.turn = k + 1
-			c.busy = now.Add(time.Duration(len(batch)) * q.cfg.Faults.ServiceTime)
-			return batch, 0, nil
+			c.holding, c.heldFrom = k, from
+			q.partitions[k].holders = append(q.partitions[k].holders, c)
+			q.producersWait(&c.wakes)
+			return k, now, 0, nil
 		}
 		if later > 0 && (wait == 0 || later < wait) {
 			wait = later
 		}
 	}
 	c.waiting = true
-	return nil, wait, nil
+	return 0, now, wait, nil
 }
 
-// read takes messages from a partition; later is when its next message can be
-// received, 0 if it has none.
-func (c *Consumer) read(k int, cur *cursor, now int64) (batch []queue.Delivery, later time.Duration) {
-	q := c.q
-	c.batch, c.headers = c.batch[:0], c.headers[:0]
-	from := cur.next
-	for len(c.batch) < q.cfg.ReceiveMax {
-		if cur.seg == nil {
-			break
-		}
+// advance moves a cursor over what can be received; later is when its next
+// message can, 0 if it has none.
+func (c *Consumer) advance(cur *cursor, now int64) (later time.Duration) {
+	for room := c.q.cfg.ReceiveMax; room > 0 && cur.seg != nil; {
 		i := int(cur.next - cur.seg.first)
-		if i == len(cur.seg.slots) {
+		slots := cur.seg.slots[i:]
+		if len(slots) == 0 {
 			if cur.seg.next == nil {
-				break
+				return 0
 			}
 			cur.seg = cur.seg.next
 			continue
 		}
-		s := &cur.seg.slots[i]
-		if left := s.at + int64(q.cfg.Faults.Delay) - now; left > 0 {
-			later = time.Duration(left)
-			break
-		}
-		begin := 0
-		if i > 0 {
-			begin = cur.seg.slots[i-1].end
-		}
-		if !s.dropped && cur.next >= cur.from {
-			d := queue.Delivery{Payload: cur.seg.data[s.key:s.body:s.body], Headers: c.headersOf(cur.seg, i), Partition: int32(k), Offset: cur.next}
-			if s.hasKey {
-				d.Key = cur.seg.data[begin:s.key:s.key]
+		slots = slots[:min(len(slots), room)]
+		if delay := int64(c.q.cfg.Faults.Delay); delay > 0 {
+			n := sort.Search(len(slots), func(i int) bool { return slots[i].at+delay > now })
+			if n == 0 {
+				return time.Duration(slots[0].at + delay - now)
 			}
-			if q.stampBase != 0 {
-				d.BrokerNs, d.BrokerKind = q.stampBase+s.at, "append"
+			slots = slots[:n]
+		}
+		s := span{first: cur.next, data: cur.seg.data, slots: slots, headers: cur.seg.headers}
+		if i > 0 {
+			s.before = cur.seg.slots[i-1]
+		}
+		cur.read += int64(slots[len(slots)-1].end - s.before.end)
+		cur.next += int64(len(slots))
+		room -= len(slots)
+		if skip := cur.from - s.first; skip > 0 { // it is before the group's start
+			n := min(skip, int64(len(slots)))
+			s.first, s.slots, s.before = s.first+n, slots[n:], slots[n-1]
+		}
+		c.spans = append(c.spans, s)
+	}
+	return 0
+}
+
+// read adds the messages of a span to the batch.
+func (c *Consumer) read(k int, s *span) {
+	before := &s.before
+	for i := range s.slots {
+		m := &s.slots[i]
+		if !m.dropped {
+			d := queue.Delivery{Payload: s.data[m.key:m.body:m.body], Partition: int32(k), Offset: s.first + int64(i)}
+			if m.hasKey {
+				d.Key = s.data[before.end:m.key:m.key]
+			}
+			if m.headers > before.headers {
+				d.Headers = c.headersOf(s, before, m)
+			}
+			if c.q.stampBase != 0 {
+				d.BrokerNs, d.BrokerKind = c.q.stampBase+m.at, "append"
 			}
 			c.batch = append(c.batch, d)
-			if s.twice {
+			if m.twice {
 				c.batch = append(c.batch, d)
 			}
 		}
-		cur.read += int64(s.end - begin)
-		cur.next++
+		before = m
 	}
-	p := q.partitions[k]
-	if cur.next > from {
-		q.wakeProducers()
-	}
-	if len(c.batch) == 0 {
-		return nil, later
-	}
-	c.holding, c.heldFrom = k, from
-	p.holders = append(p.holders, c)
-	return c.batch, 0
 }
 
-// headersOf are the headers of message i of a segment, in the consumer's memory.
-func (c *Consumer) headersOf(seg *segment, i int) []queue.Header {
-	from := 0
-	if i > 0 {
-		from = seg.slots[i-1].headers
-	}
-	s := &seg.slots[i]
-	if from == s.headers {
-		return nil
-	}
-	begin, first := s.body, len(c.headers)
-	for _, h := range seg.headers[from:s.headers] {
-		c.headers = append(c.headers, queue.Header{Name: h.name, Value: seg.data[begin:h.end:h.end]})
+// headersOf are the headers of a message, in the consumer's memory.
+func (c *Consumer) headersOf(s *span, before, m *slot) []queue.Header {
+	begin, first := int(m.body), len(c.headers)
+	for _, h := range s.headers[before.headers:m.headers] {
+		c.headers = append(c.headers, queue.Header{Name: h.name, Value: s.data[begin:h.end:h.end]})
 		begin = h.end
 	}
 	return c.headers[first:len(c.headers):len(c.headers)]
@@ -249,6 +290,8 @@ func (c *Consumer) letGo() {
 // Close leaves the group; the other members take over its partitions.
 func (c *Consumer) Close() error {
 	c.once.Do(func() {
+		c.taking.Lock()
+		defer c.taking.Unlock()
 		c.q.mu.Lock()
 		defer c.q.mu.Unlock()
 		close(c.closed)

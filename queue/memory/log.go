@@ -11,11 +11,11 @@ const (
 
 // slot is a message of a segment: where its bytes end, and when it was taken.
 type slot struct {
-	key     int // where the key ends and the payload begins
-	body    int // where the payload ends and the values of the headers begin
-	end     int // where these end
-	headers int // where its headers end among those of the segment
 	at      int64
+	key     int32 // where the key ends and the payload begins
+	body    int32 // where the payload ends and the values of the headers begin
+	end     int32 // where these end
+	headers int32 // where its headers end among those of the segment
 	hasKey  bool
 	dropped bool // Faults.DropEvery: has an offset, is never delivered
 	twice   bool // Faults.DuplicateEvery
@@ -85,42 +85,52 @@ func (p *partition) unread() (messages, bytes int64) {
 
 // append adds a message that fits.
 func (p *partition) append(m *queue.Message, s slot) {
-	if p.tail == nil || p.tail.sealed {
-		seg := p.free
-		if seg != nil {
-			p.free = seg.next
-			*seg = segment{data: seg.data[:0], slots: seg.slots[:0], headers: seg.headers[:0]}
-		} else {
-			seg = &segment{slots: make([]slot, 0, segmentMessages)}
-		}
-		seg.first = p.next
-		if p.tail == nil {
-			p.head = seg
-		} else {
-			p.tail.next = seg
-		}
-		p.tail = seg
-		for _, c := range p.cursors {
-			if c.seg == nil {
-				c.seg = seg
-			}
-		}
-	}
 	seg := p.tail
+	if seg == nil || seg.sealed {
+		seg = p.grow()
+	}
 	begin := len(seg.data)
-	seg.data = append(append(seg.data, m.Key...), m.Payload...)
-	s.body = len(seg.data)
-	s.key = s.body - len(m.Payload)
-	s.hasKey = m.Key != nil
-	for _, h := range m.Headers {
+	if m.Key != nil {
+		seg.data = append(seg.data, m.Key...)
+		s.hasKey = true
+	}
+	s.key = int32(len(seg.data))
+	seg.data = append(seg.data, m.Payload...)
+	s.body = int32(len(seg.data))
+	for i := range m.Headers {
+		h := &m.Headers[i]
 		seg.data = append(seg.data, h.Value...)
 		seg.headers = append(seg.headers, header{h.Name, len(seg.data)})
 	}
-	s.end, s.headers = len(seg.data), len(seg.headers)
+	s.end, s.headers = int32(len(seg.data)), int32(len(seg.headers))
 	seg.slots = append(seg.slots, s)
 	seg.sealed = len(seg.slots) == segmentMessages || len(seg.data) >= segmentBytes
 	p.next++
-	p.taken += int64(s.end - begin)
+	p.taken += int64(len(seg.data) - begin)
+}
+
+// grow adds a segment.
+func (p *partition) grow() *segment {
+	seg := p.free
+	if seg != nil {
+		p.free = seg.next
+		*seg = segment{data: seg.data[:0], slots: seg.slots[:0], headers: seg.headers[:0]}
+	} else {
+		seg = &segment{slots: make([]slot, 0, segmentMessages)}
+	}
+	seg.first = p.next
+	if p.tail == nil {
+		p.head = seg
+	} else {
+		p.tail.next = seg
+	}
+	p.tail = seg
+	for _, c := range p.cursors {
+		if c.seg == nil {
+			c.seg = seg
+		}
+	}
+	return seg
 }
 
 // release recycles what all groups have read and let go of.
@@ -168,7 +178,7 @@ func (p *partition) seek(offset int64) *cursor {
 			c.seg = s
 			from := 0
 			if i := int(offset - s.first); i > 0 {
-				from = s.slots[i-1].end
+				from = int(s.slots[i-1].end)
 			}
 			c.read -= int64(len(s.data) - from)
 			for r := s.next; r != nil; r = r.next {

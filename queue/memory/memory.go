@@ -10,6 +10,7 @@ package memory
 import (
 	"context"
 	"hash/maphash"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -32,9 +33,14 @@ type Queue struct {
 	partitions []*partition
 	groups     map[string]*group
 	producers  []*Producer
-	count      int64     // messages taken since Create, for the faults
-	firstSend  time.Time // zero until there was one
+	count      int64 // messages taken since Create, for the faults
+	firstSend  int64 // since epoch, ns; notYet until there was one
 }
+
+const notYet = math.MinInt64
+
+// now is the time since the epoch, ns.
+func (q *Queue) now() int64 { return int64(time.Since(q.epoch)) }
 
 // group is the consumers that share the messages.
 type group struct {
@@ -61,7 +67,7 @@ func (q *Queue) empty() {
 	for i := range q.partitions {
 		q.partitions[i] = &partition{}
 	}
-	q.count, q.firstSend = 0, time.Time{}
+	q.count, q.firstSend = 0, notYet
 }
 
 // Info describes the queue.
@@ -78,6 +84,8 @@ func (q *Queue) Create(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	var waiting wakes
+	defer waiting.all()
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.closed {
@@ -93,7 +101,7 @@ func (q *Queue) Create(ctx context.Context) error {
 			m.holding = -1
 		}
 	}
-	q.wakeProducers()
+	q.producersWait(&waiting)
 	return nil
 }
 
@@ -121,36 +129,46 @@ func (q *Queue) Close() error {
 
 // frozen is how long the queue still stands still at now, 0 if it does not.
 // The lock is held.
-func (q *Queue) frozen(now time.Time) time.Duration {
-	if q.firstSend.IsZero() {
+func (q *Queue) frozen(now int64) time.Duration {
+	if q.firstSend == notYet {
 		return 0
 	}
 	var left time.Duration
 	for _, f := range q.cfg.Faults.Freezes {
-		from := q.firstSend.Add(f.After)
-		if !now.Before(from) {
-			left = max(left, from.Add(f.For).Sub(now))
+		if from := q.firstSend + int64(f.After); now >= from {
+			left = max(left, time.Duration(from-now)+f.For)
 		}
 	}
 	return left
 }
 
-// wakeProducers tells those that wait for room. The lock is held.
-func (q *Queue) wakeProducers() {
+// wakes are those to be woken once the lock is free, so that they find it so.
+type wakes []chan struct{}
+
+func (w *wakes) all() {
+	for _, ch := range *w {
+		wake(ch)
+	}
+	*w = (*w)[:0]
+}
+
+// producersWait adds the producers that wait for room. The lock is held.
+func (q *Queue) producersWait(w *wakes) {
 	for _, p := range q.producers {
 		if p.waiting {
 			p.waiting = false
-			wake(p.wake)
+			*w = append(*w, p.wake)
 		}
 	}
 }
 
-// wakeConsumers tells the owners of a partition. The lock is held.
-func (q *Queue) wakeConsumers(p *partition) {
+// consumersWait adds the owners of a partition that wait for it. The lock is
+// held.
+func (q *Queue) consumersWait(p *partition, w *wakes) {
 	for _, c := range p.cursors {
 		if c.owner != nil && c.owner.waiting {
 			c.owner.waiting = false
-			wake(c.owner.wake)
+			*w = append(*w, c.owner.wake)
 		}
 	}
 }

@@ -30,6 +30,7 @@ type Producer struct {
 	acks     []queue.Ack
 	withheld []queue.Ack
 	pending  int
+	wakes    wakes
 }
 
 var errAbandoned = errors.New("memory: the producer was closed before the message was acknowledged")
@@ -87,15 +88,16 @@ func (p *Producer) store(batch []queue.Message) (n int, wait time.Duration, err 
 	}
 	p.acks = p.acks[:0]
 	p.q.mu.Lock()
-	now := time.Now()
-	if p.q.firstSend.IsZero() {
+	now := p.q.now()
+	if p.q.firstSend == notYet {
 		p.q.firstSend = now
 	}
 	if wait = p.q.frozen(now); wait == 0 {
-		n = p.storeLocked(batch, int64(now.Sub(p.q.epoch)))
+		n = p.storeLocked(batch, now)
 	}
 	p.waiting = n < len(batch)
 	p.q.mu.Unlock()
+	p.wakes.all()
 
 	if f.WithholdAcks {
 		p.withheld = append(p.withheld, p.acks...)
@@ -106,64 +108,75 @@ func (p *Producer) store(batch []queue.Message) (n int, wait time.Duration, err 
 	return n, wait, nil
 }
 
+// storeLocked takes messages until one does not fit: those of one partition
+// that follow on one another at a time.
 func (p *Producer) storeLocked(batch []queue.Message, at int64) (n int) {
-	f := &p.q.cfg.Faults
-	last := int32(-1)
-	var part *partition
-	var messages, bytes int64
-	for i := range batch {
-		m := &batch[i]
-		k := p.partition(m)
-		if k != last {
-			if part != nil {
-				p.q.wakeConsumers(part)
-			}
-			part, last = p.q.partitions[k], k
-			messages, bytes = part.unread()
+	for n < len(batch) {
+		k := p.partition(&batch[n])
+		end := n + 1
+		for end < len(batch) && p.partition(&batch[end]) == k {
+			end++
 		}
-		size := size(m)
-		if f.Refuse == RefuseByAck {
-			p.ack(k, -1, ErrRefused)
-			n++
+		if p.q.cfg.Faults.Refuse == RefuseByAck {
+			p.ack(k, -1, end-n, ErrRefused)
+			n = end
 			continue
 		}
-		if messages >= int64(p.q.cfg.Capacity) || bytes+size > p.q.cfg.CapacityBytes {
+		part := p.q.partitions[k]
+		first := part.next
+		took := p.storeRun(part, batch[n:end], at)
+		if took > 0 {
+			p.ack(k, first, took, nil)
+			p.q.consumersWait(part, &p.wakes)
+		}
+		if n += took; n < end {
 			break
 		}
-		p.q.count++
-		s := slot{at: at}
-		s.dropped = f.DropEvery > 0 && p.q.count%f.DropEvery == 0
-		s.twice = f.DuplicateEvery > 0 && p.q.count%f.DuplicateEvery == 0
-		p.ack(k, part.next, nil)
-		part.append(m, s)
-		messages, bytes, n = messages+1, bytes+size, n+1
-	}
-	if part != nil {
-		p.q.wakeConsumers(part)
 	}
 	return n
+}
+
+// storeRun takes messages of a partition until one does not fit.
+func (p *Producer) storeRun(part *partition, run []queue.Message, at int64) int {
+	f := &p.q.cfg.Faults
+	messages, bytes := part.unread()
+	for i := range run {
+		m := &run[i]
+		size := size(m)
+		if messages >= int64(p.q.cfg.Capacity) || bytes+size > p.q.cfg.CapacityBytes {
+			return i
+		}
+		messages, bytes = messages+1, bytes+size
+		p.q.count++
+		part.append(m, slot{
+			at:      at,
+			dropped: f.DropEvery > 0 && p.q.count%f.DropEvery == 0,
+			twice:   f.DuplicateEvery > 0 && p.q.count%f.DuplicateEvery == 0,
+		})
+	}
+	return len(run)
 }
 
 // size is what a message takes of the capacity, bytes.
 func size(m *queue.Message) int64 {
 	n := len(m.Key) + len(m.Payload)
-	for _, h := range m.Headers {
-		n += len(h.Value)
+	for i := range m.Headers {
+		n += len(m.Headers[i].Value)
 	}
 	return int64(n)
 }
 
-// ack adds a message to the acknowledgements of this call.
-func (p *Producer) ack(k int32, offset int64, err error) {
+// ack adds n messages of a partition to the acknowledgements of this call.
+func (p *Producer) ack(k int32, offset int64, n int, err error) {
+	first := p.taken
+	p.taken += int64(n)
 	if len(p.acks) > 0 {
 		if a := &p.acks[len(p.acks)-1]; a.Partition == k && a.Err == err {
-			a.N++
-			p.taken++
+			a.N += int64(n)
 			return
 		}
 	}
-	p.acks = append(p.acks, queue.Ack{First: p.taken, N: 1, Partition: k, Offset: offset, OffsetStep: min(1, offset+1), Err: err})
-	p.taken++
+	p.acks = append(p.acks, queue.Ack{First: first, N: int64(n), Partition: k, Offset: offset, OffsetStep: min(1, offset+1), Err: err})
 }
 
 func (p *Producer) partition(m *queue.Message) int32 {

@@ -31,6 +31,18 @@ func (f *Filler) Fill(payload []byte, producer uint16, seq int64) {
 	rest := payload[Size:]
 	key := mix(f.seed ^ uint64(producer)<<48 ^ uint64(seq))
 	at := int(key % blockWords)
+	src := f.block[at:]
+	for len(rest) >= 32 && len(src) >= 4 {
+		s, r := src[:4], rest[:32]
+		binary.LittleEndian.PutUint64(r[0:], s[0]^key)
+		binary.LittleEndian.PutUint64(r[8:], s[1]^key)
+		binary.LittleEndian.PutUint64(r[16:], s[2]^key)
+		binary.LittleEndian.PutUint64(r[24:], s[3]^key)
+		src, rest = src[4:], rest[32:]
+	}
+	if at = blockWords - len(src); at == blockWords {
+		at, key = 0, mix(key)
+	}
 	for len(rest) >= 8 {
 		binary.LittleEndian.PutUint64(rest, f.block[at]^key)
 		rest = rest[8:]

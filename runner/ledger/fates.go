@@ -20,70 +20,137 @@ func (l *Ledger) Acked(acks []queue.Ack) {
 		return // their rows say unconfirmed: the deadline has passed
 	}
 	for i := range acks {
-		a := &acks[i]
-		for first := int64(0); first < a.N; first += rowsAtOnce {
-			l.logMu.Lock()
-			l.resolve(a, first, min(first+rowsAtOnce, a.N), now)
-			l.logMu.Unlock()
-		}
-		l.advance(a.First + a.N)
+		l.ack(&acks[i], now)
+		l.advance(acks[i].First + acks[i].N)
 	}
 	l.watermark()
 }
 
-func (l *Ledger) resolve(a *queue.Ack, from, to, now int64) {
+// ack resolves the entries of an acknowledgement: those that left the ring, and
+// those in it, a part of the ring that has no end in it at a time.
+func (l *Ledger) ack(a *queue.Ack, now int64) {
+	from, to := a.First, a.First+a.N
+	head, tail := l.head.Load(), l.tail.Load()
 	row := rawlog.SentRow{Producer: l.producer, AckedNs: now, Status: rawlog.Acked, Partition: a.Partition, Offset: a.Offset}
 	if a.Err != nil {
 		row.Status = rawlog.Failed
 	}
-	var done, messages int64
-	head, tail := l.head.Load(), l.tail.Load()
-	for i := from; i < to; i++ {
-		at := a.First + i
-		e, ok := l.take(at, head, tail)
-		if !ok {
-			l.strange.Add(1)
-			continue
+	if to > max(from, tail) {
+		l.strange.Add(to - max(from, tail))
+		to = tail
+	}
+	if from < head {
+		l.ackStragglers(a, row, from, min(head, to))
+		from = head
+	}
+	for from < to {
+		at := from & l.mask
+		part := l.ring[at:min(at+min(to-from, rowsAtOnce), int64(len(l.ring)))]
+		l.logMu.Lock()
+		l.resolve(a, row, from, part)
+		l.logMu.Unlock()
+		from += int64(len(part))
+	}
+}
+
+// resolve writes the rows of the entries in a part of the ring, the first of
+// which has a position. row has what they share.
+func (l *Ledger) resolve(a *queue.Ack, row rawlog.SentRow, at int64, part []Entry) {
+	// What is resolved in order leaves the ring at once and needs no mark.
+	inOrder := at == l.head.Load()
+	offset, step := a.Offset, a.OffsetStep
+	if offset < 0 {
+		step = 0
+	}
+	offset += step * (at - a.First)
+	end := at + int64(len(part))
+	var marks, strange, messages int64
+	var run, next int64 // seqs that follow on one another, of the set
+	for len(part) > 0 {
+		rows := l.log.Reserve(len(part))
+		k := 0
+		for i := range part[:len(rows)] {
+			e := &part[i]
+			seq := e.Seq
+			if seq < 0 {
+				if seq == resolved {
+					strange++
+				} else {
+					marks++
+				}
+			} else {
+				r := &rows[k]
+				k++
+				*r = row
+				r.Seq, r.IntendedNs, r.SentNs, r.BlockedNs, r.Offset = seq, e.Intended, e.Sent, e.Blocked, offset
+				if seq != next {
+					l.safe(a, run, next)
+					run = seq
+				}
+				next = seq + 1
+			}
+			if !inOrder {
+				e.Seq = resolved
+			}
+			offset += step
 		}
-		done++
-		if e.seq == endMark {
-			continue
-		}
-		messages++
-		row.Seq, row.IntendedNs, row.SentNs, row.BlockedNs = e.seq, e.intended, e.sent, e.blocked
-		if a.Offset >= 0 {
-			row.Offset = a.Offset + i*a.OffsetStep
-		}
-		l.log.Append(row)
-		if a.Err == nil {
-			l.ackedSet.Add(e.seq)
-		}
+		l.log.Publish(k)
+		messages += int64(k)
+		part = part[len(rows):]
+	}
+	l.safe(a, run, next)
+	l.count(a, messages, marks, strange)
+	if inOrder {
+		l.head.Store(end)
+	}
+}
+
+// safe keeps the seqs from ≤ seq < to, if they were acknowledged.
+func (l *Ledger) safe(a *queue.Ack, from, to int64) {
+	if a.Err == nil && from < to {
+		l.ackedSet.AddRange(from, to)
+	}
+}
+
+func (l *Ledger) count(a *queue.Ack, messages, marks, strange int64) {
+	if strange > 0 {
+		l.strange.Add(strange)
 	}
 	if a.Err == nil {
 		l.acked.Add(messages)
 	} else {
 		l.failed.Add(messages)
 	}
-	l.done.Add(done)
+	l.done.Add(messages + marks)
 }
 
-// take removes the open entry at a position.
-func (l *Ledger) take(at, head, tail int64) (entry, bool) {
-	if at < head {
-		e, ok := l.stragglers[at]
-		delete(l.stragglers, at)
-		return e, ok
+// ackStragglers resolves positions that left the ring.
+func (l *Ledger) ackStragglers(a *queue.Ack, row rawlog.SentRow, from, to int64) {
+	if len(l.stragglers.open) == 0 {
+		l.strange.Add(to - from)
+		return
 	}
-	if at >= tail {
-		return entry{}, false
+	var messages, marks, strange int64
+	for at := from; at < to; at++ {
+		e, ok := l.stragglers.take(at)
+		switch {
+		case !ok:
+			strange++
+		case e.Seq == endMark:
+			marks++
+		default:
+			messages++
+			row.Seq, row.IntendedNs, row.SentNs, row.BlockedNs = e.Seq, e.Intended, e.Sent, e.Blocked
+			if row.Offset = a.Offset; a.Offset >= 0 {
+				row.Offset += (at - a.First) * a.OffsetStep
+			}
+			l.logMu.Lock()
+			l.log.Append(row)
+			l.logMu.Unlock()
+			l.safe(a, e.Seq, e.Seq+1)
+		}
 	}
-	slot := &l.ring[at&l.mask]
-	e := *slot
-	if e.seq == resolved {
-		return e, false
-	}
-	slot.seq = resolved
-	return e, true
+	l.count(a, messages, marks, strange)
 }
 
 // advance moves the head over what is resolved. When acknowledgements run far
@@ -93,14 +160,11 @@ func (l *Ledger) advance(ackedTo int64) {
 	ackedTo = min(ackedTo, tail)
 	for head < tail {
 		e := &l.ring[head&l.mask]
-		if e.seq != resolved {
+		if e.Seq != resolved {
 			if ackedTo-head <= int64(len(l.ring))/2 {
 				break
 			}
-			if l.stragglers == nil {
-				l.stragglers = map[int64]entry{}
-			}
-			l.stragglers[head] = *e
+			l.stragglers.add(head, *e)
 		}
 		head++
 	}
@@ -120,17 +184,14 @@ func (l *Ledger) watermark() {
 	// In this order: an entry that is registered in between was due later.
 	ns := l.next.Load()
 	if head := l.head.Load(); head < l.tail.Load() {
-		ns = min(ns, l.ring[head&l.mask].intended)
+		ns = min(ns, l.ring[head&l.mask].Intended)
 	}
-	for _, e := range l.stragglers {
-		ns = min(ns, e.intended)
+	if e, ok := l.stragglers.oldest(); ok {
+		ns = min(ns, e.Intended)
 	}
-	if ns == math.MinInt64 {
-		return
+	if ns != math.MinInt64 {
+		l.log.SetWatermark(ns)
 	}
-	l.logMu.Lock()
-	l.log.SetWatermark(ns)
-	l.logMu.Unlock()
 }
 
 // Close writes a row for each message that is still open. The sender has
@@ -149,13 +210,13 @@ func (l *Ledger) Close(cut bool) {
 	}
 	l.logMu.Lock()
 	defer l.logMu.Unlock()
-	for at, e := range l.stragglers {
+	for _, e := range l.stragglers.open {
 		l.giveUp(e)
-		delete(l.stragglers, at)
 	}
+	l.stragglers = stragglers{}
 	head, tail := l.head.Load(), l.tail.Load()
 	for ; head < tail; head++ {
-		if e := l.ring[head&l.mask]; e.seq != resolved {
+		if e := l.ring[head&l.mask]; e.Seq != resolved {
 			l.giveUp(e)
 		}
 	}
@@ -166,10 +227,10 @@ func (l *Ledger) Close(cut bool) {
 	}
 }
 
-func (l *Ledger) giveUp(e entry) {
-	if e.seq == endMark {
+func (l *Ledger) giveUp(e Entry) {
+	if e.Seq == endMark {
 		return
 	}
 	l.unconfirmed.Add(1)
-	l.log.Append(rawlog.SentRow{Producer: l.producer, Seq: e.seq, IntendedNs: e.intended, SentNs: e.sent, Status: rawlog.Unconfirmed, BlockedNs: e.blocked, Partition: -1, Offset: -1})
+	l.log.Append(rawlog.SentRow{Producer: l.producer, Seq: e.Seq, IntendedNs: e.Intended, SentNs: e.Sent, Status: rawlog.Unconfirmed, BlockedNs: e.Blocked, Partition: -1, Offset: -1})
 }

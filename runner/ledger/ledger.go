@@ -19,21 +19,26 @@ import (
 	"queuebench/runner/seqset"
 )
 
-// Log takes the rows: logwriter.SentWriter, or a test.
+// Log takes the rows, as logwriter.SentWriter does, or a test: Reserve returns
+// room for at least one row and at most n, whose every field is to be set, and
+// Publish records the first n of them.
 type Log interface {
 	Append(rawlog.SentRow)
+	Reserve(n int) []rawlog.SentRow
+	Publish(n int)
 	SetWatermark(ns int64)
 }
 
-// entry is a message that was handed over. The position of an entry is the
-// number by which the queue's client acknowledges it.
-type entry struct {
-	seq      int64 // resolved and endMark are negative
-	intended int64 // ns since the epoch, like all times here
-	sent     int64
-	blocked  int64
+// Entry is a message that is handed over. The position of an entry, counted
+// from the first, is the number by which the queue's client acknowledges it.
+type Entry struct {
+	Seq      int64 // not negative
+	Intended int64 // ns since the epoch, like all times here
+	Sent     int64
+	Blocked  int64 // ns for which the client held the sender since Intended
 }
 
+// What stands in Seq of an entry that is no open message.
 const (
 	resolved = -1
 	endMark  = -2
@@ -49,7 +54,7 @@ type Counts struct {
 	Strange int64
 }
 
-// Ledger is the books of one producer. Register, Retract, Reject, Overrun and
+// Ledger is the books of one producer. Slots, Register, Retract, Overrun and
 // Next are the sender's, from one goroutine; Acked is the client's, from one
 // goroutine at a time; the rest may be called from any.
 type Ledger struct {
@@ -57,7 +62,7 @@ type Ledger struct {
 	limit    int64 // of messages in flight
 	now      func() int64
 
-	ring []entry
+	ring []Entry
 	mask int64
 	tail atomic.Int64 // entries registered so far
 	head atomic.Int64 // entries before it are resolved, or stragglers
@@ -68,7 +73,7 @@ type Ledger struct {
 
 	ackMu      sync.Mutex // one Acked, Watermark or Close at a time
 	closed     bool
-	stragglers map[int64]entry // open entries that left the ring
+	stragglers stragglers
 	ackedSet   seqset.Set
 
 	logMu sync.Mutex // rows come from the client and from the sender
@@ -81,7 +86,7 @@ func New(producer int, limit, marks int, log Log, now func() int64) *Ledger {
 	// Twice the limit: entries that were resolved out of order wait in the
 	// ring for those before them.
 	size := int64(1) << bits.Len64(uint64(max(2*limit+marks, 64)-1))
-	l := &Ledger{producer: int32(producer), limit: int64(limit), now: now, log: log, ring: make([]entry, size), mask: size - 1}
+	l := &Ledger{producer: int32(producer), limit: int64(limit), now: now, log: log, ring: make([]Entry, size), mask: size - 1}
 	l.next.Store(math.MinInt64)
 	return l
 }
@@ -96,26 +101,25 @@ func (l *Ledger) Room() int64 {
 // bounded by the limit.
 func (l *Ledger) RingRoom() int { return len(l.ring) - int(l.tail.Load()-l.head.Load()) }
 
-// Pending is a message that is about to be handed over.
-type Pending struct {
-	Seq, Intended, Sent, Blocked int64
+// Slots returns room for the next entries, to be filled in place before they
+// are handed over: at most n, which is at most Room, and fewer where the ring
+// ends.
+func (l *Ledger) Slots(n int) []Entry {
+	at := int(l.tail.Load() & l.mask)
+	return l.ring[at:min(at+n, len(l.ring))]
 }
 
-// Register enters messages before they are handed over, at most Room.
-func (l *Ledger) Register(messages []Pending) {
-	tail := l.tail.Load()
-	for i, m := range messages {
-		l.ring[(tail+int64(i))&l.mask] = entry{m.Seq, m.Intended, m.Sent, m.Blocked}
-	}
-	l.attempted.Add(int64(len(messages)))
-	l.tail.Store(tail + int64(len(messages)))
+// Register enters the first n of what Slots returned last.
+func (l *Ledger) Register(n int) {
+	l.attempted.Add(int64(n))
+	l.tail.Add(int64(n))
 }
 
 // RegisterEnd enters n end marks, which have no row.
 func (l *Ledger) RegisterEnd(n int, sent int64) {
 	tail := l.tail.Load()
 	for i := range int64(n) {
-		l.ring[(tail+i)&l.mask] = entry{endMark, sent, sent, 0}
+		l.ring[(tail+i)&l.mask] = Entry{endMark, sent, sent, 0}
 	}
 	l.tail.Store(tail + int64(n))
 }
@@ -133,13 +137,13 @@ func (l *Ledger) Retract(n int, overrun bool) {
 	for i := tail - int64(n); i < tail; i++ {
 		e := l.ring[i&l.mask]
 		switch {
-		case e.seq == endMark:
+		case e.Seq == endMark:
 		case overrun:
 			l.attempted.Add(-1)
-			l.overrunRow(e.seq, e.intended, e.blocked)
+			l.overrunRow(e.Seq, e.Intended, e.Blocked)
 		default:
 			l.failed.Add(1)
-			l.log.Append(rawlog.SentRow{Producer: l.producer, Seq: e.seq, IntendedNs: e.intended, SentNs: e.sent, AckedNs: now, Status: rawlog.Failed, BlockedNs: e.blocked, Partition: -1, Offset: -1})
+			l.log.Append(rawlog.SentRow{Producer: l.producer, Seq: e.Seq, IntendedNs: e.Intended, SentNs: e.Sent, AckedNs: now, Status: rawlog.Failed, BlockedNs: e.Blocked, Partition: -1, Offset: -1})
 		}
 	}
 	l.logMu.Unlock()

@@ -75,8 +75,8 @@ func (c Constant) At(i int64) int64 {
 	return int64(min(at, math.MaxInt64))
 }
 
-// Offsets returns the schedule itself, which holds no position.
-func (c Constant) Offsets() Offsets { return c }
+// Offsets returns a reader that is quick when i ascends by a stride.
+func (c Constant) Offsets() Offsets { return newSteady(c) }
 
 // Share is the part of a schedule that producer p of n has: messages p, p+n,
 // p+2n, … of the whole, which become its seq 0, 1, 2, …

@@ -7,7 +7,10 @@
 // (A list of intervals would take 16 bytes for each hole.)
 package seqset
 
-import "math/bits"
+import (
+	"iter"
+	"math/bits"
+)
 
 const (
 	chunkBits = 16
@@ -69,6 +72,102 @@ func (s *Set) Add(seq int64) bool {
 	}
 	return true
 }
+
+// AddRange adds from ≤ seq < to, if none of them is a member, and tells whether
+// it did. It costs some nanoseconds for each 64 numbers. from is not negative.
+func (s *Set) AddRange(from, to int64) bool {
+	if to-from == 1 {
+		return s.Add(from)
+	}
+	if at := int(from >> chunkBits); at < len(s.chunks) && from|63 >= to-1 && from < to {
+		// Short ranges are the most, and lie mostly in one word.
+		if c := &s.chunks[at]; c.bits != nil && c.count+64 < chunkLen {
+			word, mask := &c.bits[from%chunkLen/64], maskOf(from, to)
+			if *word&mask != 0 {
+				return false
+			}
+			*word |= mask
+			s.n += to - from
+			c.count += int(to - from)
+			return true
+		}
+	}
+	if !s.misses(from, to) {
+		return false
+	}
+	for from < to {
+		at := int(from >> chunkBits)
+		if at >= len(s.chunks) {
+			s.chunks = append(s.chunks, make([]chunk, at+1-len(s.chunks))...)
+		}
+		c := &s.chunks[at]
+		end := min(to, int64(at+1)<<chunkBits)
+		n := int(end - from)
+		switch {
+		case n == chunkLen: // it was empty, and needs no bitmap
+		case c.bits == nil:
+			c.bits = s.blank()
+			fallthrough
+		default:
+			for w := range wordsOf(from, end) {
+				c.bits[w.at] |= w.mask
+			}
+		}
+		s.n += int64(n)
+		if c.count += n; c.count == chunkLen && c.bits != nil {
+			s.spare, c.bits = c.bits, nil
+		}
+		from = end
+	}
+	return true
+}
+
+// misses tells whether no number from ≤ seq < to is a member.
+func (s *Set) misses(from, to int64) bool {
+	for from < to {
+		at := from >> chunkBits
+		if at >= int64(len(s.chunks)) {
+			return true
+		}
+		c := &s.chunks[at]
+		end := min(to, (at+1)<<chunkBits)
+		switch {
+		case c.count == 0:
+		case c.bits == nil:
+			return false
+		default:
+			for w := range wordsOf(from, end) {
+				if c.bits[w.at]&w.mask != 0 {
+					return false
+				}
+			}
+		}
+		from = end
+	}
+	return true
+}
+
+// part is some numbers of a chunk: bits of a word.
+type part struct {
+	at   int64
+	mask uint64
+}
+
+// wordsOf yields the parts of from ≤ seq < to, which lie in one chunk.
+func wordsOf(from, to int64) iter.Seq[part] {
+	return func(yield func(part) bool) {
+		for from < to {
+			end := min(to, from|63+1)
+			if !yield(part{from % chunkLen / 64, maskOf(from, end)}) {
+				return
+			}
+			from = end
+		}
+	}
+}
+
+// maskOf has the bits from ≤ seq < to of the word in which they lie.
+func maskOf(from, to int64) uint64 { return ^uint64(0) >> (64 - (to - from)) << (from % 64) }
 
 // blank is a bitmap of zeros.
 func (s *Set) blank() *[words]uint64 {

@@ -1,6 +1,7 @@
 package seqset
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"testing"
 )
@@ -47,11 +48,55 @@ func TestAgainstAMap(t *testing.T) {
 	}
 }
 
+// TestRangesAgainstAMap adds ranges of all sizes, some of which overlap what is
+// there, and single numbers between them.
+func TestRangesAgainstAMap(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 2))
+	for range 2 {
+		var s Set
+		in := map[int64]bool{}
+		for range 120 {
+			from := r.Int64N(3 * chunkLen)
+			if r.IntN(3) == 0 {
+				from &^= chunkLen - 1
+			}
+			to := from + r.Int64N(1+int64(1)<<r.IntN(15))
+			if r.IntN(4) == 0 {
+				to = (to + chunkLen) &^ (chunkLen - 1)
+			}
+			free := true
+			for seq := from; seq < to; seq++ {
+				free = free && !in[seq]
+			}
+			if added := s.AddRange(from, to); added != free {
+				t.Fatalf("AddRange(%d, %d) = %v", from, to, added)
+			}
+			for seq := from; seq < to && free; seq++ {
+				in[seq] = true
+			}
+			if one := r.Int64N(5 * chunkLen); s.Add(one) == in[one] {
+				t.Fatalf("Add(%d) is wrong", one)
+			} else {
+				in[one] = true
+			}
+		}
+		if s.Len() != int64(len(in)) {
+			t.Fatalf("Len %d, want %d", s.Len(), len(in))
+		}
+		for seq := range int64(6 * chunkLen) {
+			if s.Has(seq) != in[seq] {
+				t.Fatalf("Has(%d) = %v", seq, s.Has(seq))
+			}
+		}
+	}
+}
+
 func TestACompleteSetTakesNoBitmaps(t *testing.T) {
 	var s Set
 	for seq := range int64(10 * chunkLen) {
 		s.Add(seq)
 	}
+	s.AddRange(10*chunkLen, 12*chunkLen)
 	for i, c := range s.chunks {
 		if c.bits != nil {
 			t.Errorf("chunk %d is complete and has a bitmap", i)
@@ -67,5 +112,17 @@ func BenchmarkAdd(b *testing.B) {
 	b.ReportAllocs()
 	for i := range b.N {
 		s.Add(int64(i))
+	}
+}
+
+func BenchmarkAddRange(b *testing.B) {
+	for _, n := range []int{1, 4, 256} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			var s Set
+			b.ReportAllocs()
+			for i := 0; i < b.N; i += n {
+				s.AddRange(int64(i), int64(i+n))
+			}
+		})
 	}
 }

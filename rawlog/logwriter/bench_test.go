@@ -148,3 +148,48 @@ func BenchmarkEncodeSent(b *testing.B) {
 func BenchmarkEncodeReceived(b *testing.B) {
 	benchEncode(b, benchReceived(), func(l *Log) *ReceivedWriter { return l.Received(0, 0, "consumer-0") })
 }
+
+// benchRowGroups measures the encoder alone: rows to row groups of a file, in
+// one goroutine.
+func benchRowGroups[T any](b *testing.B, rows []T, l layout[T]) {
+	z, err := newCompressor()
+	if err != nil {
+		b.Fatal(err)
+	}
+	w := newPartWriter(l.table, z)
+	var file counter
+	cpu := cpuTime()
+	b.ReportAllocs()
+	n := 0
+	for b.Loop() {
+		w.start(&file)
+		for from := 0; from < len(rows); from += l.groupRows {
+			group := rows[from : from+l.groupRows]
+			for at := 0; at < len(group); at += batchRows {
+				for _, c := range l.columns {
+					c.take(group[at : at+batchRows])
+				}
+			}
+			if err := writeGroup(w, l.columns, len(group), false); err != nil {
+				b.Fatal(err)
+			}
+		}
+		if err := w.finish("{}"); err != nil {
+			b.Fatal(err)
+		}
+		n += len(rows)
+	}
+	b.ReportMetric(float64(cpuTime()-cpu)/float64(n), "cpu-ns/row")
+	b.ReportMetric(float64(file)/float64(n), "bytes/row")
+}
+
+// counter counts what is written to it.
+type counter int64
+
+func (c *counter) Write(p []byte) (int, error) {
+	*c += counter(len(p))
+	return len(p), nil
+}
+
+func BenchmarkRowGroupsSent(b *testing.B)     { benchRowGroups(b, benchSent(), sentLayout()) }
+func BenchmarkRowGroupsReceived(b *testing.B) { benchRowGroups(b, benchReceived(), receivedLayout()) }

@@ -5,9 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/compress/zstd"
-
 	"queuebench/rawlog"
 )
 
@@ -21,10 +18,7 @@ type encoder[T any] struct {
 	chunk *chunk[T] // being read
 	read  int       // rows of it that were taken
 
-	parquet *parquet.GenericWriter[any] // used by columns only
-	columns []*parquet.ColumnWriter
-	values  []parquet.Value
-
+	parquet   *partWriter
 	file      *spoolFile // nil while no part is open
 	index     int        // of the open part
 	partRows  int
@@ -34,8 +28,9 @@ type encoder[T any] struct {
 	failed  bool
 }
 
-// batchRows is how many rows are turned into values at a time: 24 kB of them.
-const batchRows = 1024
+// maxGroupBytes ends a row group before its rows do: a reader holds it in
+// memory, and texts may be of any length.
+const maxGroupBytes = 4 << 20
 
 func (e *encoder[T]) run(firstTick time.Duration) {
 	timer := time.NewTimer(firstTick)
@@ -95,7 +90,7 @@ func (e *encoder[T]) take() {
 func (e *encoder[T]) takeRows(n int) {
 	for e.read < n {
 		// The limits of row group and part fall between two batches.
-		batch := min(n-e.read, batchRows, e.layout.groupRows-e.groupRows, e.log.opt.PartRows-e.partRows)
+		batch := min(n-e.read, e.layout.groupRows-e.groupRows, e.log.opt.PartRows-e.partRows)
 		rows := e.chunk.rows[e.read : e.read+batch]
 		e.read += batch
 		if e.failed {
@@ -121,20 +116,29 @@ func (e *encoder[T]) write(rows []T) error {
 	if err := e.openPart(); err != nil {
 		return err
 	}
-	values := e.values[:len(rows)]
-	for i, c := range e.layout.columns {
-		c.fill(values, rows, i)
-		if _, err := e.columns[i].WriteRowValues(values); err != nil {
-			return err
+	for len(rows) > 0 {
+		batch := rows[:min(len(rows), batchRows)]
+		rows = rows[len(batch):]
+		size := 0
+		for _, c := range e.layout.columns {
+			c.take(batch)
+			size += c.size()
+		}
+		e.partRows += len(batch)
+		e.groupRows += len(batch)
+		if e.groupRows == e.layout.groupRows || size > maxGroupBytes {
+			if err := e.endGroup(false); err != nil {
+				return err
+			}
 		}
 	}
-	e.partRows += len(rows)
-	e.groupRows += len(rows)
-	if e.groupRows == e.layout.groupRows {
-		e.groupRows = 0
-		return e.parquet.Flush()
-	}
 	return nil
+}
+
+func (e *encoder[T]) endGroup(last bool) error {
+	rows := e.groupRows
+	e.groupRows = 0
+	return writeGroup(e.parquet, e.layout.columns, rows, last)
 }
 
 func (e *encoder[T]) openPart() error {
@@ -146,29 +150,8 @@ func (e *encoder[T]) openPart() error {
 		return err
 	}
 	e.file = f
-	if e.parquet == nil {
-		e.parquet = newParquetWriter(f, e.layout.table, e.layout.groupRows)
-		e.values = make([]parquet.Value, batchRows)
-	} else {
-		e.parquet.Reset(f)
-	}
-	e.columns = e.parquet.ColumnWriters()
+	e.parquet.start(f)
 	return nil
-}
-
-func newParquetWriter(f *spoolFile, table *rawlog.Table, groupRows int) *parquet.GenericWriter[any] {
-	options := []parquet.WriterOption{
-		schemaOf(table),
-		parquet.Compression(&zstd.Codec{Level: zstd.SpeedFastest}),
-		parquet.DataPageVersion(1),
-		parquet.DataPageStatistics(false),
-		parquet.CreatedBy("queuebench", "", ""),
-		// Large enough that a column has one page in a row group: an optional
-		// value takes 13 bytes in its buffer.
-		parquet.PageBufferSize(14 * groupRows),
-	}
-	// No SkipPageBounds: it writes bounds of zero, by which a reader skips rows.
-	return parquet.NewGenericWriter[any](f, options...)
 }
 
 // closePart closes the open part. The last one is written even if no row is in
@@ -204,8 +187,12 @@ func (e *encoder[T]) finishPart(last bool) (rawlog.PartInfo, error) {
 	if err != nil {
 		return info, err
 	}
-	e.parquet.SetKeyValueMetadata(rawlog.PartKey, string(identity))
-	if err := e.parquet.Close(); err != nil {
+	if e.groupRows > 0 {
+		if err := e.endGroup(true); err != nil {
+			return info, err
+		}
+	}
+	if err := e.parquet.finish(string(identity)); err != nil {
 		return info, err
 	}
 	info.Bytes, err = e.file.finish()
@@ -213,7 +200,7 @@ func (e *encoder[T]) finishPart(last bool) (rawlog.PartInfo, error) {
 	if err != nil {
 		return info, err
 	}
-	e.partRows, e.groupRows = 0, 0
+	e.partRows = 0
 	e.index++
 	return info, nil
 }

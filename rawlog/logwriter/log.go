@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/klauspost/compress/zstd"
+
 	"queuebench/clock"
 	"queuebench/objectstore"
 	"queuebench/rawlog"
@@ -37,6 +39,7 @@ type Log struct {
 	opt    Options
 	spool  spool
 	counts counts
+	zstd   *zstd.Encoder // of all encoders
 
 	mu      sync.Mutex
 	err     error // the first that made the log fail
@@ -101,8 +104,13 @@ func New(opt Options) (*Log, error) {
 	if err := os.MkdirAll(opt.SpoolDir, 0o755); err != nil {
 		return nil, fmt.Errorf("raw log: making the spool folder: %w", err)
 	}
+	z, err := newCompressor()
+	if err != nil {
+		return nil, fmt.Errorf("raw log: %w", err)
+	}
 	l := &Log{
 		opt:     opt,
+		zstd:    z,
 		spool:   spool{dir: opt.SpoolDir},
 		failed:  make(chan struct{}),
 		streams: make(map[streamKey]*stream),
@@ -142,7 +150,7 @@ var actorName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 
 func open[T any](l *Log, layout layout[T], step, repeat int, actor string) *Writer[T] {
 	w := newWriter[T](layout.chunkRows, l.opt.BacklogRows, &l.counts)
-	e := &encoder[T]{log: l, w: w, layout: layout, key: streamKey{layout.table.Name, step, repeat, actor}}
+	e := &encoder[T]{log: l, w: w, layout: layout, parquet: newPartWriter(layout.table, l.zstd), key: streamKey{layout.table.Name, step, repeat, actor}}
 	s := &stream{close: w.Close, encoded: make(chan struct{})}
 
 	l.mu.Lock()

@@ -69,6 +69,11 @@ type Config struct {
 	// that ended last (nil if there was none), until it has none; nil for none.
 	Next func(last *StepResult) (Plan, bool)
 
+	// Beside goes on beside each step, in a goroutine of its own: from before
+	// its queue is opened until its drain has ended, when ctx ends; the step
+	// waits for it. nil for nothing.
+	Beside func(ctx context.Context, b *Beside)
+
 	Seed     uint64
 	SpoolDir string // its file system is watched
 

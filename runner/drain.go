@@ -17,6 +17,9 @@ func (s *step) drive(ctx context.Context, cancel context.CancelCauseFunc) error 
 	cfg := s.r.cfg
 	start := cfg.Clock.Now() + int64(lead)
 	s.start.Store(start)
+	if s.besides != nil {
+		close(s.besides.started)
+	}
 	end := start + int64(s.plan.Schedule.Duration())
 	deadline := end + int64(s.plan.Load.DrainTimeout)
 	closing := end + int64(allowance(s.plan.Schedule.Duration()))

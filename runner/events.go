@@ -23,13 +23,15 @@ type events struct {
 	retried map[string]string // actor → why its last request was tried again
 }
 
-// add records an event. ns is how long it lasted, or rawlog.Null.
-func (e *events) add(actor, kind, text string, ns int64) {
+// add records an event. ns is how long it lasted, or rawlog.Null. It is false
+// when the recording has ended.
+func (e *events) add(actor, kind, text string, ns int64) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if !e.closed {
 		e.log.Append(rawlog.EventRow{TimeNs: e.clock.Now(), Actor: actor, Kind: kind, Text: text, DurationNs: ns})
 	}
+	return !e.closed
 }
 
 // of returns what a queue tells its events of an actor to.

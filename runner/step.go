@@ -53,6 +53,7 @@ type step struct {
 	queues     []queue.Queue // of each topic
 	partitions int           // of each queue
 	events     *events
+	besides    *Beside // nil for none
 	senders    []*sender
 	receivers  []*receiver
 	groups     []*group
@@ -103,10 +104,12 @@ func (s *step) run(ctx context.Context) error {
 	stopWatching := context.AfterFunc(ctx, func() { s.stop.Store(true) })
 	defer stopWatching()
 
+	endBeside := s.beside(ctx)
 	err := s.open(ctx, cancel)
 	if err == nil {
 		err = s.drive(ctx, cancel)
 	}
+	endBeside()
 	s.close(ctx, cancel)
 	err = errors.Join(err, s.account())
 	s.rec.Requests = requestsSince(before, s.r.requests())

@@ -48,6 +48,7 @@ var mayEnter = map[string]string{
 	"internal/command":     "internal/nearest",
 	"internal/nearest":     "",
 	"workload":             "internal/nearest internal/yamlfile",
+	"scenario":             "internal/nearest internal/yamlfile stats",
 	"internal/yamlfile":    "",
 	"internal/version":     "",
 	"internal/thriftwalk":  "",
@@ -56,7 +57,7 @@ var mayEnter = map[string]string{
 	"internal/versitygw":   "",
 	"cmd/analyze":          "analysis figure site rawlog rawlog/logstore internal/command internal/storeflags internal/version",
 	"cmd/bench": "queue queue/memory queue/deltalake objectstore objectstore/embedded rawlog rawlog/logwriter runner runner/schedule " +
-		"runner/hostinfo stats clock workload internal/command internal/storeflags internal/version",
+		"runner/hostinfo stats clock workload scenario internal/command internal/storeflags internal/version",
 	"interop/duckdb": "",
 }
 

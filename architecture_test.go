@@ -40,11 +40,12 @@ var mayEnter = map[string]string{
 	"runner/envelope":      "",
 	"runner/schedule":      "",
 	"runner/seqset":        "",
+	"runner/payload":       "queue runner/envelope",
 	"runner/pace":          "clock",
 	"runner/ledger":        "queue rawlog runner/seqset",
 	"runner/hostinfo":      "rawlog",
 	"runner": "queue rawlog rawlog/logwriter stats clock objectstore " +
-		"runner/envelope runner/schedule runner/seqset runner/pace runner/ledger runner/hostinfo",
+		"runner/envelope runner/schedule runner/payload runner/seqset runner/pace runner/ledger runner/hostinfo",
 	"internal/command":     "internal/nearest",
 	"internal/nearest":     "",
 	"workload":             "internal/nearest internal/yamlfile",
@@ -56,7 +57,7 @@ var mayEnter = map[string]string{
 	"internal/storeflags":  "internal/command objectstore",
 	"internal/versitygw":   "",
 	"cmd/analyze":          "analysis figure site rawlog rawlog/logstore internal/command internal/storeflags internal/version",
-	"cmd/bench": "queue queue/memory queue/deltalake objectstore objectstore/embedded rawlog rawlog/logwriter runner runner/schedule " +
+	"cmd/bench": "queue queue/memory queue/deltalake objectstore objectstore/embedded rawlog rawlog/logwriter runner runner/schedule runner/payload " +
 		"runner/hostinfo stats clock workload scenario internal/command internal/storeflags internal/version",
 	"interop/duckdb": "",
 }

@@ -68,6 +68,12 @@ type Step struct {
 	Repeat   int               `json:"repeat"`
 	Rate     float64           `json:"rate"` // messages per second, all producers together
 	Settings map[string]string `json:"settings"`
+	// Arrivals is how the messages of the schedule lie: constant, poisson,
+	// jitter, burst or pathway-burst; empty in logs that are older than it.
+	Arrivals string `json:"arrivals,omitempty"`
+	// RateProfile is the rate over time where it changes, as --rate-profile
+	// reads it: the rate above is its mean.
+	RateProfile string `json:"rate_profile,omitempty"`
 
 	StartedNs  int64 `json:"started_ns"`  // index 0 of the schedule
 	DurationNs int64 `json:"duration_ns"` // of the schedule

@@ -20,6 +20,7 @@ import (
 	"queuebench/rawlog/logwriter"
 	"queuebench/runner/envelope"
 	"queuebench/runner/pace"
+	"queuebench/runner/payload"
 	"queuebench/runner/schedule"
 )
 
@@ -29,8 +30,8 @@ type Load struct {
 	Producers   int // of each topic; all share the rate
 	Groups      int // of consumers; each gets all messages of every topic
 	Consumers   int // of each group and topic
-	MessageSize int // bytes, at least envelope.Size
 	MaxInFlight int // of all producers together
+	Payload     payload.Spec
 	// DrainTimeout is how long after the schedule's end a step waits for what
 	// is open.
 	DrainTimeout time.Duration
@@ -90,10 +91,9 @@ type Config struct {
 
 // Limits of a plan.
 const (
-	MaxMessageSize = 64 << 20
-	MaxActors      = 1024 // producers, or consumers, of all topics and groups
-	MaxPartitions  = 1024
-	MaxTopics      = 1024
+	MaxActors     = 1024 // producers, or consumers, of all topics and groups
+	MaxPartitions = 1024
+	MaxTopics     = 1024
 	// MaxDuration of a step is what a histogram holds.
 	MaxDuration = 30 * 24 * time.Hour
 )
@@ -114,7 +114,7 @@ func (c *Config) Check() error {
 // Check refuses a plan that cannot run, with what to change.
 func (p *Plan) Check() error {
 	l := &p.Load
-	if err := envelope.CheckSize(l.MessageSize); err != nil {
+	if err := l.Payload.Check(); err != nil {
 		return err
 	}
 	for _, n := range []struct {
@@ -125,7 +125,6 @@ func (p *Plan) Check() error {
 		{"producers of all topics", int64(l.Producers) * int64(l.Topics), int64(l.Topics), MaxActors},
 		{"groups", int64(l.Groups), 1, MaxActors},
 		{"consumers of all groups and topics", int64(l.Consumers) * int64(l.Groups) * int64(l.Topics), int64(l.Groups) * int64(l.Topics), MaxActors},
-		{"message size", int64(l.MessageSize), envelope.Size, MaxMessageSize},
 		{"max in flight", int64(l.MaxInFlight), int64(l.AllProducers()), 1 << 28},
 	} {
 		if n.value < n.lo || n.value > n.hi {

@@ -9,6 +9,7 @@ import (
 
 	"queuebench/queue"
 	"queuebench/rawlog"
+	"queuebench/runner/payload"
 	"queuebench/runner/seqset"
 )
 
@@ -41,7 +42,7 @@ func (s *step) drive(ctx context.Context, cancel context.CancelCauseFunc) error 
 				err = p.finish(drain)
 			}
 			s.events.add(p.name(), "end", endText(err), rawlog.Null)
-			if err != nil && ctx.Err() == nil && drain.Err() == nil && errors.Is(err, queue.ErrClosed) {
+			if err != nil && ctx.Err() == nil && drain.Err() == nil && (errors.Is(err, queue.ErrClosed) || errors.Is(err, payload.ErrLines)) {
 				s.fail(fmt.Errorf("%s: %w", p.name(), err), cancel)
 			}
 		})

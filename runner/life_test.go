@@ -19,6 +19,7 @@ import (
 	"queuebench/queue/memory"
 	"queuebench/rawlog"
 	"queuebench/rawlog/logwriter"
+	"queuebench/runner/payload"
 	"queuebench/runner/schedule"
 )
 
@@ -282,8 +283,8 @@ func TestCheckRefusesWhatCannotRun(t *testing.T) {
 		"no producer":       func(p *Plan) { p.Load.Producers = 0 },
 		"no consumer":       func(p *Plan) { p.Load.Consumers = 0 },
 		"no group":          func(p *Plan) { p.Load.Groups = -1 },
-		"tiny messages":     func(p *Plan) { p.Load.MessageSize = 15 },
-		"huge messages":     func(p *Plan) { p.Load.MessageSize = 1 << 30 },
+		"tiny messages":     func(p *Plan) { p.Load.Payload = payload.Fixed(15) },
+		"huge messages":     func(p *Plan) { p.Load.Payload = payload.Fixed(1 << 30) },
 		"nothing in flight": func(p *Plan) { p.Load.MaxInFlight = 0 },
 		"no topic":          func(p *Plan) { p.Load.Topics = 0 },
 		"no drain":          func(p *Plan) { p.Load.DrainTimeout = 0 },

@@ -11,6 +11,7 @@ import (
 	"queuebench/rawlog"
 	"queuebench/runner/envelope"
 	"queuebench/runner/ledger"
+	"queuebench/runner/payload"
 	"queuebench/runner/schedule"
 )
 
@@ -49,9 +50,13 @@ func (q *nowhere) Send(_ context.Context, batch []queue.Message) (int, error) {
 func sendingPath(batch int) func() {
 	c := clock.New()
 	q := &nowhere{}
+	source, err := payload.New(payload.Fixed(100), 1, 1).Source(0, 1, maxBatch, maxBatchBytes)
+	if err != nil {
+		panic(err)
+	}
 	s := &sender{
-		tag: 1, share: schedule.NewShare(schedule.NewConstant(1e12, time.Hour), 0, 1), partitions: 1, size: 100,
-		filler: envelope.NewFiller(1), clock: c, producer: q, stop: new(atomic.Bool), start: c.Now() - int64(time.Hour),
+		tag: 1, share: schedule.NewShare(schedule.NewConstant(1e12, time.Hour), 0, 1), partitions: 1,
+		source: source, clock: c, producer: q, stop: new(atomic.Bool), start: c.Now() - int64(time.Hour),
 	}
 	s.books = ledger.New(0, 1<<16, 1, newNowhereLog[rawlog.SentRow](), c.Now)
 	q.books = s.books

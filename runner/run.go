@@ -11,7 +11,6 @@ import (
 
 	"queuebench/objectstore"
 	"queuebench/queue"
-	"queuebench/runner/envelope"
 	"queuebench/runner/hostinfo"
 )
 
@@ -53,10 +52,9 @@ func (r *Result) Unsafe() (n int64) {
 
 // run is a run that is under way.
 type run struct {
-	cfg    *Config
-	ctx    context.Context
-	filler *envelope.Filler
-	meter  *hostinfo.Meter
+	cfg   *Config
+	ctx   context.Context
+	meter *hostinfo.Meter
 
 	mu     sync.Mutex // guards the manifest
 	result Result
@@ -67,7 +65,7 @@ type run struct {
 // kept. When ctx ends, the load ends at once, the log is closed, or left in the
 // spool and named, within 2 s, and the queue's objects are removed after it.
 func Run(ctx context.Context, cfg Config) (*Result, error) {
-	r := &run{cfg: &cfg, ctx: ctx, filler: envelope.NewFiller(cfg.Seed), meter: hostinfo.NewMeter(cfg.SpoolDir)}
+	r := &run{cfg: &cfg, ctx: ctx, meter: hostinfo.NewMeter(cfg.SpoolDir)}
 	if err := cfg.Check(); err != nil {
 		return &r.result, err
 	}

@@ -12,6 +12,7 @@ import (
 	"queuebench/queue/memory"
 	"queuebench/rawlog"
 	"queuebench/rawlog/logwriter"
+	"queuebench/runner/payload"
 	"queuebench/runner/schedule"
 )
 
@@ -40,7 +41,7 @@ func newRig(t testing.TB, mem memory.Config, rate schedule.Rate, d time.Duration
 		Manifest: &rawlog.Manifest{Schema: rawlog.SchemaVersion, Run: "test", Clock: c.Identity()},
 		Plans: []Plan{{
 			Rate: rate, Schedule: schedule.NewConstant(rate, d),
-			Load: Load{Topics: 1, Producers: 1, Groups: 1, Consumers: 1, MessageSize: 100, MaxInFlight: 1 << 18, DrainTimeout: 5 * time.Second},
+			Load: Load{Topics: 1, Producers: 1, Groups: 1, Consumers: 1, Payload: payload.Fixed(100), MaxInFlight: 1 << 18, DrainTimeout: 5 * time.Second},
 			Open: func(context.Context, int) (queue.Queue, error) { return memory.New(mem) },
 		}},
 		SpoolDir: spool,

@@ -13,9 +13,9 @@ import (
 	"queuebench/clock"
 	"queuebench/queue"
 	"queuebench/rawlog"
-	"queuebench/runner/envelope"
 	"queuebench/runner/ledger"
 	"queuebench/runner/pace"
+	"queuebench/runner/payload"
 	"queuebench/runner/schedule"
 	"queuebench/stats"
 )
@@ -35,8 +35,8 @@ type sender struct {
 	tag        uint32
 	share      schedule.Share
 	partitions int
-	size       int
-	filler     *envelope.Filler
+	source     *payload.Source
+	group      int // most messages of a Send
 	clock      *clock.Clock
 	pacing     pace.Kind
 	books      *ledger.Ledger
@@ -47,7 +47,6 @@ type sender struct {
 	end      int64 // of the step's load, ns
 	stop     *atomic.Bool
 
-	head    envelope.Head
 	holds   ledger.Holds
 	batch   []queue.Message
 	entries []ledger.Entry // of the messages of batch
@@ -66,7 +65,7 @@ func (s *sender) name() string { return fmt.Sprintf("producer-%d", s.id) }
 // load sends the schedule and returns the number of messages that it scheduled:
 // all, or those that were due when it was stopped.
 func (s *sender) load(ctx context.Context) (scheduled int64, err error) {
-	n := max(1, min(maxBatch, maxBatchBytes/s.size))
+	n := min(s.source.Most(), s.group)
 	s.makeBatch(n)
 	s.retracted = math.MaxInt64
 	w := pace.New(s.clock, s.pacing, s.stop)
@@ -87,7 +86,11 @@ func (s *sender) load(ctx context.Context) (scheduled int64, err error) {
 			s.holds.Add(now, w.Until(now+int64(roomPause)))
 			continue
 		}
-		err = s.send(sending, s.fill(int(room), now))
+		k := s.fill(int(room), now)
+		if err = s.source.Err(); k == 0 { // what is due has room in an empty batch
+			break
+		}
+		err = s.send(sending, k)
 		if sending.Err() != nil && !errors.Is(ctx.Err(), context.Canceled) {
 			err = nil // the step has ended, which is no failure
 			break
@@ -138,11 +141,9 @@ func (s *sender) whole(cut bool) int64 {
 
 // makeBatch makes the memory of n messages, which each batch uses again.
 func (s *sender) makeBatch(n int) {
-	s.head = envelope.NewHead(envelope.Data, uint16(s.id), s.tag)
 	s.batch = make([]queue.Message, n)
-	slab := make([]byte, n*s.size)
 	for i := range s.batch {
-		s.batch[i] = queue.Message{Payload: slab[i*s.size : (i+1)*s.size : (i+1)*s.size], Partition: queue.AnyPartition}
+		s.batch[i].Partition = queue.AnyPartition
 	}
 }
 
@@ -150,11 +151,9 @@ func (s *sender) makeBatch(n int) {
 // their number.
 func (s *sender) fill(room int, now int64) int {
 	s.entries = s.books.Slots(room)
+	s.source.Next()
 	k := 0
-	for k < len(s.entries) && s.due <= now {
-		p := s.batch[k].Payload
-		s.head.Encode(p, s.seq)
-		s.filler.Fill(p, uint16(s.id), s.seq)
+	for k < len(s.entries) && s.due <= now && s.source.Fill(&s.batch[k], s.seq) {
 		e := &s.entries[k]
 		e.Seq, e.Intended, e.Blocked = s.seq, s.due, s.holds.Since(s.due)
 		s.seq++
@@ -205,10 +204,7 @@ func (s *sender) finish(ctx context.Context) error {
 	}
 	marks := make([]queue.Message, s.partitions)
 	for i := range marks {
-		p := make([]byte, max(s.size, envelope.Size))
-		envelope.Encode(p, envelope.ID{Kind: envelope.End, Producer: uint16(s.id), Tag: s.tag, Seq: s.seq})
-		s.filler.Fill(p, uint16(s.id), envelope.MaxSeq-int64(i))
-		marks[i] = queue.Message{Payload: p, Partition: int32(i)}
+		marks[i] = s.source.Mark(int32(i), s.seq)
 	}
 	s.books.RegisterEnd(len(marks), s.clock.Now())
 	taken, err := s.producer.Send(ctx, marks)

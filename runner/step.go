@@ -14,6 +14,7 @@ import (
 	"queuebench/queue"
 	"queuebench/rawlog"
 	"queuebench/runner/ledger"
+	"queuebench/runner/payload"
 	"queuebench/runner/schedule"
 )
 
@@ -52,6 +53,7 @@ type step struct {
 
 	queues     []queue.Queue // of each topic
 	partitions int           // of each queue
+	payloads   *payload.Set
 	events     *events
 	besides    *Beside // nil for none
 	senders    []*sender
@@ -82,6 +84,11 @@ func newStep(r *run, p Plan, index int) *step {
 		Step: p.Step, Repeat: p.Repeat, Rate: p.Rate.PerSecond(), Settings: maps.Clone(p.Settings),
 		DurationNs: int64(p.Schedule.Duration()), Producers: p.Load.AllProducers(), Parts: []rawlog.PartInfo{},
 	}
+	s.rec.Arrivals = p.Schedule.Name()
+	if v, ok := p.Schedule.(schedule.Varying); ok && len(v.Profile()) > 1 {
+		s.rec.RateProfile = v.Profile().String()
+	}
+	s.payloads = payload.New(p.Load.Payload, r.cfg.Seed, p.Load.AllProducers())
 	for g := range p.Load.Groups {
 		s.groups = append(s.groups, newGroup(fmt.Sprintf("group-%d", g), p.Load.AllProducers()))
 		s.rec.Groups = append(s.rec.Groups, s.groups[g].name)
@@ -171,6 +178,9 @@ func (s *step) openQueue(ctx context.Context, topic int) error {
 	case topic > 0 && n != s.partitions:
 		return fmt.Errorf("opening the queue: topic %d has %d partitions, topic 0 has %d", topic, n, s.partitions)
 	}
+	if len(s.plan.Load.Payload.Headers) > 0 && !q.Info().Headers {
+		return fmt.Errorf("opening the queue: a %s queue carries no headers, and the load has %d", q.Info().Kind, len(s.plan.Load.Payload.Headers))
+	}
 	s.partitions = n
 	if err := q.Create(ctx); err != nil {
 		return fmt.Errorf("creating the queue: %w", err)
@@ -206,7 +216,7 @@ func (s *step) openProducer(ctx context.Context, id int) (err error) {
 	cfg, load := s.r.cfg, &s.plan.Load
 	topic := id / load.Producers
 	p := &sender{
-		id: id, tag: s.tag, partitions: s.partitions, size: load.MessageSize, filler: s.r.filler,
+		id: id, tag: s.tag, partitions: s.partitions, group: groupOf(s.plan.Schedule),
 		clock: cfg.Clock, pacing: load.Pacing, events: s.events, stop: &s.stop,
 	}
 	p.refusals.kind, p.refusals.what = "refused", "were not taken"
@@ -220,9 +230,20 @@ func (s *step) openProducer(ctx context.Context, id int) (err error) {
 	if err != nil {
 		return fmt.Errorf("opening %s: %w", p.name(), err)
 	}
+	if p.source, err = s.payloads.Source(id, s.tag, maxBatch, maxBatchBytes); err != nil {
+		return errors.Join(fmt.Errorf("opening %s: %w", p.name(), err), p.producer.Close())
+	}
 	s.senders = append(s.senders, p)
 	s.events.add(p.name(), "start", strings.TrimPrefix(s.ofTopic(topic), " "), rawlog.Null)
 	return nil
+}
+
+// groupOf is the most messages of a schedule that are handed over at once.
+func groupOf(s schedule.Schedule) int {
+	if g, ok := s.(schedule.Grouped); ok {
+		return g.Group()
+	}
+	return maxBatch
 }
 
 // share is a producer's part of the schedule, which all producers of all topics
@@ -266,7 +287,7 @@ func (s *step) close(ctx context.Context, cancel context.CancelCauseFunc) {
 	}
 	var closing sync.WaitGroup
 	for _, p := range s.senders {
-		closing.Go(func() { s.closed(p.name(), p.producer.Close()) })
+		closing.Go(func() { s.closed(p.name(), errors.Join(p.producer.Close(), p.source.Close())) })
 	}
 	for _, r := range s.receivers {
 		closing.Go(func() { s.closed(r.name(), r.consumer.Close()) })

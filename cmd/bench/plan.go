@@ -18,6 +18,7 @@ import (
 // draft is a step whose queue cannot be opened yet, since no store is open.
 type draft struct {
 	runner.Plan
+	arrivals   schedule.Spec
 	partitions int
 	open       opener
 }
@@ -44,7 +45,7 @@ func drafts(c *cli.Context, k kind, rates ratesOf, seed uint64) ([]draft, error)
 		if err != nil {
 			return nil, command.Misusef("--vary: %w", err)
 		}
-		steps, err := draftsOf(with, k, rates, v)
+		steps, err := draftsOf(with, k, rates, seed, v)
 		if err != nil {
 			return nil, err
 		}
@@ -56,6 +57,12 @@ func drafts(c *cli.Context, k kind, rates ratesOf, seed uint64) ([]draft, error)
 	for k := range repeats {
 		for i, d := range once {
 			d.Step, d.Repeat = i, k
+			if d.Schedule, err = scheduleOf(d.arrivals, seed, k); err != nil {
+				return nil, err
+			}
+			if err := d.Check(); err != nil {
+				return nil, command.Misuse(err)
+			}
 			all = append(all, d)
 		}
 	}
@@ -63,7 +70,7 @@ func drafts(c *cli.Context, k kind, rates ratesOf, seed uint64) ([]draft, error)
 }
 
 // draftsOf are the steps of one combination, a step for each rate.
-func draftsOf(c *cli.Context, k kind, rates ratesOf, varied []command.Setting) ([]draft, error) {
+func draftsOf(c *cli.Context, k kind, rates ratesOf, seed uint64, varied []command.Setting) ([]draft, error) {
 	if err := k.refuseOthers(c); err != nil {
 		return nil, err
 	}
@@ -71,51 +78,53 @@ func draftsOf(c *cli.Context, k kind, rates ratesOf, varied []command.Setting) (
 	if err != nil {
 		return nil, err
 	}
-	load, err := loadOf(c)
+	load, err := loadOf(c, k)
 	if err != nil {
 		return nil, err
 	}
-	list, err := rates(c)
+	profiles, err := profilesOf(c, rates)
+	if err != nil {
+		return nil, err
+	}
+	arrivals, err := arrivalsOf(c, load.Payload.Lines)
 	if err != nil {
 		return nil, err
 	}
 	var steps []draft
-	for _, rate := range list {
-		s, err := scheduleOf(c, rate)
+	for _, p := range profiles {
+		d := draft{Plan: runner.Plan{Load: load, Settings: map[string]string{}}, arrivals: arrivals, partitions: c.Int("partitions"), open: open}
+		d.arrivals.Profile = p
+		s, err := scheduleOf(d.arrivals, seed, 0)
 		if err != nil {
 			return nil, err
 		}
-		d := draft{Plan: runner.Plan{Rate: rate, Schedule: s, Load: load, Settings: map[string]string{}}, partitions: c.Int("partitions"), open: open}
+		d.Rate = p.Mean(s.Duration())
 		for _, v := range varied {
 			d.Settings[v.Name] = v.Value
 		}
-		d.Settings["rate"] = rate.String()
-		if err := d.Check(); err != nil {
-			return nil, command.Misuse(err)
+		d.Settings["rate"] = d.Rate.String()
+		if size := messageSize(c); size != c.String("message-size") {
+			d.Settings["message-size"] = size
 		}
 		steps = append(steps, d)
 	}
 	return steps, nil
 }
 
-// loadOf reads who produces and consumes.
-func loadOf(c *cli.Context) (runner.Load, error) {
+// loadOf reads who produces and consumes, and what.
+func loadOf(c *cli.Context, k kind) (runner.Load, error) {
 	if p := c.Int("partitions"); p < 1 || p > runner.MaxPartitions {
 		return runner.Load{}, command.Misusef("--partitions %d: it is between 1 and %d", p, runner.MaxPartitions)
 	}
-	return runner.Load{
-		Topics: c.Int("topics"), Producers: c.Int("producers"), Groups: c.Int("groups"), Consumers: c.Int("consumers"),
-		MessageSize: c.Int("message-size"), MaxInFlight: c.Int("max-in-flight"), DrainTimeout: c.Duration("drain-timeout"),
-	}, nil
-}
-
-// scheduleOf is the schedule of a step.
-func scheduleOf(c *cli.Context, rate schedule.Rate) (schedule.Schedule, error) {
-	d, err := loadDuration(c)
+	messages, err := payloadOf(c, k)
 	if err != nil {
-		return nil, err
+		return runner.Load{}, err
 	}
-	return schedule.NewConstant(rate, d), nil
+	return runner.Load{
+		Payload: messages,
+		Topics:  c.Int("topics"), Producers: c.Int("producers"), Groups: c.Int("groups"), Consumers: c.Int("consumers"),
+		MaxInFlight: c.Int("max-in-flight"), DrainTimeout: c.Duration("drain-timeout"),
+	}, nil
 }
 
 // inOrder puts steps into the order that --order asks for.

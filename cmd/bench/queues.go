@@ -19,7 +19,9 @@ type kind struct {
 	usage string
 	// store says that the queue's objects lie in an object store.
 	store bool
-	flags []cli.Flag
+	// headers says that its messages may carry headers.
+	headers bool
+	flags   []cli.Flag
 	// parse reads the flags, before anything is opened.
 	parse func(c *cli.Context) (opener, error)
 }

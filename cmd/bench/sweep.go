@@ -29,7 +29,6 @@ func loadFlags() []cli.Flag {
 		&cli.StringFlag{Name: "queue", Aliases: []string{"q"}, Usage: "queue under test: " + kindsUsage(), Value: "delta"},
 		&cli.StringFlag{Name: "duration", Aliases: []string{"d"}, Usage: "how long each rate lasts", Value: "300s"},
 		&cli.StringFlag{Name: "seconds-to-stream", Usage: "the same, in seconds"},
-		&cli.IntFlag{Name: "message-size", Usage: "bytes of a message, at least 16 for its identity", Value: 100},
 		&cli.IntFlag{Name: "topics", Usage: "topics, each with the producers, groups and consumers below", Value: 1},
 		&cli.IntFlag{Name: "producers", Usage: "producers of a topic; all share the rate", Value: 1},
 		&cli.IntFlag{Name: "groups", Usage: "consumer groups; each gets all messages", Value: 1},
@@ -39,13 +38,13 @@ func loadFlags() []cli.Flag {
 		&cli.IntFlag{Name: "repeats", Usage: "how often each rate runs", Value: 1},
 		&cli.IntFlag{Name: "max-in-flight", Usage: "messages that may wait for their acknowledgement, of all producers together", Value: 1 << 18},
 		&cli.DurationFlag{Name: "drain-timeout", Usage: "how long after its end a rate waits for messages under way", Value: 30 * time.Second},
-		&cli.Uint64Flag{Name: "seed", Usage: "seed of payloads and order", DefaultText: "random, and recorded"},
+		&cli.Uint64Flag{Name: "seed", Usage: "seed of payloads, random arrivals and order", DefaultText: "random, and recorded"},
 		&cli.StringFlag{Name: "run-id", Usage: "name of the run", DefaultText: "its time and six random letters"},
 		&cli.StringFlag{Name: "spool", Usage: "folder in which parts of the log wait for their upload", Value: "queuebench-spool"},
 		&cli.BoolFlag{Name: "json", Usage: "print the result as a line of JSON in the place of the table"},
 		&cli.BoolFlag{Name: "quiet", Usage: "show no progress"},
 	}
-	flags = append(flags, queueFlags()...)
+	flags = append(append(append(flags, arrivalFlags()...), payloadFlags()...), queueFlags()...)
 	return append(flags, placeFlags()...)
 }
 

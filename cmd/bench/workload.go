@@ -20,6 +20,9 @@ var notOfAWorkload = []string{"workload", "vary", "json", "quiet", "run-id", "he
 var alternatives = [][2][]string{
 	{{"duration"}, {"seconds-to-stream"}},
 	{{"rates"}, {"range-start", "range-end", "range-step"}},
+	{{"rate", "rates", "range-start", "range-end", "range-step"}, {"rate-profile"}},
+	{{"messages"}, {"payload-repeats"}},
+	{{"message-size", "compressibility"}, {"payload-file"}},
 	{{"store"}, {"bucket"}},
 	{{"autocommit-duration-ms"}, {"commit-interval", "poll-interval"}},
 }

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"math/rand/v2"
 	"testing"
-
-	"github.com/klauspost/compress/zstd"
 )
 
 func TestRoundTrip(t *testing.T) {
@@ -83,33 +81,6 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-func TestFillerIsSeededAndDoesNotCompress(t *testing.T) {
-	for _, size := range []int{100, 1000, 200_000} {
-		f, same, other := NewFiller(1), NewFiller(1), NewFiller(2)
-		var all []byte
-		for seq := range int64(2_000_000 / size) {
-			p, q, o := make([]byte, size), make([]byte, size), make([]byte, size)
-			f.Fill(p, 5, seq)
-			same.Fill(q, 5, seq)
-			other.Fill(o, 5, seq)
-			if !bytes.Equal(p, q) || bytes.Equal(p, o) {
-				t.Fatalf("size %d, message %d: bytes do not follow the seed", size, seq)
-			}
-			if bytes.Count(p[:Size], []byte{0}) != Size {
-				t.Fatalf("size %d: the identity was written over", size)
-			}
-			all = append(all, p[Size:]...)
-		}
-		enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := len(enc.EncodeAll(all, nil)); got < len(all)*99/100 {
-			t.Errorf("size %d: %d bytes compress to %d", size, len(all), got)
-		}
-	}
-}
-
 func TestCheckSize(t *testing.T) {
 	if CheckSize(15) == nil || CheckSize(16) != nil {
 		t.Error("16 bytes are enough and 15 are not")
@@ -130,12 +101,5 @@ func BenchmarkDecode(b *testing.B) {
 		if _, err := Decode(p); err != nil {
 			b.Fatal(err)
 		}
-	}
-}
-
-func BenchmarkFill100(b *testing.B) {
-	f, p := NewFiller(1), make([]byte, 100)
-	for i := range b.N {
-		f.Fill(p, 1, int64(i))
 	}
 }

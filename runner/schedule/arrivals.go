@@ -60,8 +60,6 @@ func ParseKind(text string) (Kind, error) {
 const (
 	PathwayBurst = 10_000
 	PathwayGroup = 100
-	// PathwaySize is the size of that generator's messages, bytes.
-	PathwaySize = 18
 )
 
 // Grouped is a schedule whose messages are handed to the client in groups of at

@@ -1,8 +1,11 @@
-package envelope
+package payload
 
 import (
 	"encoding/binary"
+	"math"
 	"math/rand/v2"
+
+	"queuebench/runner/envelope"
 )
 
 // blockWords is 64 KiB: it stays in a second-level cache.
@@ -26,9 +29,9 @@ func NewFiller(seed uint64) *Filler {
 	return f
 }
 
-// Fill writes payload[Size:] for a message.
+// Fill writes what stands behind the identity of a message.
 func (f *Filler) Fill(payload []byte, producer uint16, seq int64) {
-	rest := payload[Size:]
+	rest := payload[envelope.Size:]
 	key := mix(f.seed ^ uint64(producer)<<48 ^ uint64(seq))
 	at := int(key % blockWords)
 	src := f.block[at:]
@@ -64,4 +67,22 @@ func mix(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xBF58476D1CE4E5B9
 	x = (x ^ x>>27) * 0x94D049BB133111EB
 	return x ^ x>>31
+}
+
+// thinChunk is how many bytes of a body are thinned at a time: within the
+// window of every compressor, so that any part of a large body compresses as
+// the whole does.
+const thinChunk = 1024
+
+// thin turns a share of a random body into zeros.
+func thin(body []byte, compressibility float64) {
+	if compressibility == 0 {
+		return
+	}
+	for len(body) > 0 {
+		n := min(thinChunk, len(body))
+		keep := int(math.Round(float64(n) * (1 - compressibility)))
+		clear(body[keep:n])
+		body = body[n:]
+	}
 }

@@ -44,6 +44,7 @@ var mayEnter = map[string]string{
 	"runner/pace":          "clock",
 	"runner/ledger":        "queue rawlog runner/seqset",
 	"runner/hostinfo":      "rawlog",
+	"runner/capacity":      "",
 	"runner": "queue rawlog rawlog/logwriter stats clock objectstore " +
 		"runner/envelope runner/schedule runner/payload runner/seqset runner/pace runner/ledger runner/hostinfo",
 	"internal/command":     "internal/nearest",
@@ -58,7 +59,7 @@ var mayEnter = map[string]string{
 	"internal/versitygw":   "",
 	"cmd/analyze":          "analysis figure site rawlog rawlog/logstore internal/command internal/storeflags internal/version",
 	"cmd/bench": "queue queue/memory queue/deltalake objectstore objectstore/embedded rawlog rawlog/logwriter runner runner/schedule runner/payload " +
-		"runner/hostinfo stats clock workload scenario internal/command internal/storeflags internal/version",
+		"runner/capacity runner/hostinfo stats clock workload scenario internal/command internal/storeflags internal/version",
 	"interop/duckdb": "",
 }
 

@@ -35,6 +35,8 @@ type Manifest struct {
 	Warnings []string `json:"warnings"`
 
 	Steps []Step `json:"steps"`
+	// Capacity is what the run found, where it searched one.
+	Capacity *Capacity `json:"capacity,omitempty"`
 }
 
 // Program says what recorded the run.

@@ -95,7 +95,8 @@ func (s *step) tellForeign() {
 // broken are the promises of the queue that the step saw broken.
 func (s *step) broken() (texts []string) {
 	info, a := s.queues[0].Info(), s.rec.Accounting
-	if info.LosesNothing && a.Lost > 0 {
+	// In a search, a rate that is too high leaves messages at the deadline.
+	if info.LosesNothing && a.Lost > 0 && !(s.r.cfg.Search && s.expired) {
 		texts = append(texts, fmt.Sprintf("step %d, repeat %d: %d acknowledged messages were lost, and the queue promises to lose none", s.plan.Step, s.plan.Repeat, a.Lost))
 	}
 	if info.DeliversOnce && a.Duplicates > 0 {
@@ -128,6 +129,9 @@ type StepResult struct {
 	// Missing messages, lost or overrun, rank above all, once for each group.
 	Missing int64
 	Behind  string // why the step did not keep up; empty when it did
+	// Trend is of the messages that were due and not received, where
+	// Config.Search asked for it.
+	Trend Trend
 	// Seconds are its seconds since the schedule's start, the drain included;
 	// none where the load did not begin.
 	Seconds []Second
@@ -140,7 +144,7 @@ func (s *step) result() StepResult {
 	if !s.cut { // else what was not sent says nothing
 		r.Missing += a.Overrun * int64(len(s.groups))
 	}
-	r.Behind = s.monitor.behind(a.Overrun)
+	r.Behind, r.Trend = s.monitor.behind(a.Overrun), s.trend
 	return r
 }
 

@@ -46,3 +46,26 @@ func rising(points []point, duration int64, rate float64) string {
 	}
 	return fmt.Sprintf("messages that were due and not received rose from %.0f to %.0f (means of the third and of the last quarter of %v)", third, last, time.Duration(duration))
 }
+
+// NotHeld says why a step of a search did not hold its rate, as the end of a
+// sentence, or nothing; own says that it was for the runner's own sake. Messages
+// that failed or were lost have not held, whatever became of the others.
+func (r *StepResult) NotHeld() (why string, own bool) {
+	a, t := &r.Accounting, &r.Trend
+	switch {
+	case a.Overrun > 0:
+		return fmt.Sprintf("%d messages could not be sent before the step ended", a.Overrun), t.Own
+	case a.Failed+a.Unconfirmed > 0:
+		return fmt.Sprintf("%d messages failed or were never confirmed", a.Failed+a.Unconfirmed), false
+	case a.Lost > 0:
+		return fmt.Sprintf("%d messages were not received by the deadline", a.Lost), false
+	case t.Growing:
+		return fmt.Sprintf("the messages that were due and not received grew by %.0f per second", t.PerSecond), t.Own
+	case t.Long:
+		return fmt.Sprintf("the last message came %v after the end of the load", t.Drain.Round(time.Millisecond)), t.Own
+	}
+	if t.TooShort {
+		return fmt.Sprintf("the step is too short to tell: %d means of the open messages, %d are needed", t.Blocks, minTrendBlocks), false
+	}
+	return "", false
+}

@@ -78,6 +78,10 @@ type Config struct {
 	Seed     uint64
 	SpoolDir string // its file system is watched
 
+	// Search says that steps are tried to see whether they keep up: each has
+	// its Trend, and one that does not keep up is no warning.
+	Search bool
+
 	FailFast       bool // end the run with the first step that fails
 	StopWhenBehind bool // end it after the first step that did not keep up
 

@@ -27,6 +27,10 @@ func (s *step) drive(ctx context.Context, cancel context.CancelCauseFunc) error 
 	s.rec.StartedNs, s.rec.DeadlineNs = start, deadline
 	s.scheduled = make([]int64, len(s.senders))
 	s.monitor.begin(start, end)
+	if cfg.Search {
+		w := newWatch(s, start, end)
+		defer func() { s.trend = w.stop(s.plan.Schedule.Duration()) }()
+	}
 
 	drain, cancelDrain := context.WithTimeout(ctx, time.Duration(deadline-cfg.Clock.Now()))
 	defer cancelDrain()
@@ -52,6 +56,7 @@ func (s *step) drive(ctx context.Context, cancel context.CancelCauseFunc) error 
 	s.events.add(process, "drain", "the load has ended", rawlog.Null)
 	finishing.Wait()
 	s.drained(drain)
+	s.expired = drain.Err() != nil
 
 	var err error
 	select {

@@ -154,7 +154,7 @@ func (r *run) steps(ctx context.Context) (removals []func(context.Context) error
 		if werr := r.writeManifest(ctx); werr != nil {
 			r.warn(werr.Error())
 		}
-		if result.Behind != "" {
+		if result.Behind != "" && !r.cfg.Search {
 			r.warn(fmt.Sprintf("step %d (%s messages per second), repeat %d did not keep up: %s", p.Step, p.Rate, p.Repeat, result.Behind))
 		}
 		if r.enough(i, err, result.Behind) {

@@ -58,3 +58,10 @@ func (r *rig) opens(f func() (queue.Queue, error)) {
 		r.cfg.Plans[i].Open = func(context.Context, int) (queue.Queue, error) { return f() }
 	}
 }
+
+// ofRate is a plan with another rate and duration.
+func ofRate(p Plan, perSecond int64, d time.Duration) Plan {
+	p.Rate = schedule.Rate(perSecond * 1000)
+	p.Schedule = schedule.NewConstant(p.Rate, d)
+	return p
+}

@@ -56,6 +56,7 @@ type sender struct {
 	retracted int64         // when the first message was due that a Send which was cut off did not take; MaxInt64 for none
 	lags      stats.Counter // sent − intended of each message
 	maxLag    atomic.Int64  // since it was last taken, ns
+	ownLag    atomic.Int64  // of the last batch's first message, less what the client held up, ns
 	refusals  refusals      // by Send
 	failures  refusals      // by acknowledgement
 }
@@ -173,6 +174,7 @@ func (s *sender) send(ctx context.Context, k int) error {
 		e.Sent = sent
 		_ = s.lags.Record(sent - e.Intended) // what is beyond its 30 days is in the log
 	}
+	s.ownLag.Store(max(0, sent-first-s.entries[0].Blocked))
 	s.books.Register(k)
 	taken, err := s.producer.Send(ctx, s.batch[:k])
 	s.holds.Add(sent, s.clock.Now())

@@ -69,6 +69,8 @@ type step struct {
 	ended     chan struct{} // closed when every actor has ended
 	fatal     chan error    // the first error of each actor that cannot go on
 	monitor   *monitor
+	trend     Trend // where the run is a search
+	expired   bool  // the drain deadline passed
 }
 
 // tagOf tells the messages of a run's steps apart, and from those of others.

@@ -28,6 +28,6 @@ func newApp() *cli.App {
 		Description: "Prints a table of what happened at each rate; its last line is the address of the\nraw log, which every analyze command takes.",
 		UsageText: `   bench sweep --queue delta --rates 1000,10000 --duration 2s --commit-interval 100ms
    bench run --queue memory --rate 10000 --duration 2s`,
-		Commands: []*cli.Command{sweepCommand(), runCommand(), cleanCommand(), uploadCommand(), versionCommand()},
+		Commands: []*cli.Command{sweepCommand(), runCommand(), capacityCommand(), cleanCommand(), uploadCommand(), versionCommand()},
 	}
 }

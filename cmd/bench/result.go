@@ -49,6 +49,8 @@ type jsonResult struct {
 	Broken   []string        `json:"broken"`
 	Unsent   []string        `json:"unsent"`
 	Steps    []jsonStepEntry `json:"steps"`
+	// Capacity is the result of a search.
+	Capacity *rawlog.Capacity `json:"capacity,omitempty"`
 }
 
 type jsonStepEntry struct {
@@ -110,6 +112,7 @@ func printJSON(w io.Writer, m *rawlog.Manifest, stores *opened, r *runner.Result
 	out := jsonResult{
 		Schema: resultSchema, Run: m.Run, Address: stores.address, Complete: m.Complete, Reason: m.Reason, Queue: m.Queue.Kind,
 		Embedded: m.Store.Embedded || m.Queue.InProcess,
+		Capacity: m.Capacity,
 		Warnings: notNil(m.Warnings), Broken: notNil(r.Broken), Unsent: notNil(r.Unsent), Steps: []jsonStepEntry{},
 	}
 	for i := range r.Steps {
@@ -159,13 +162,16 @@ func printTable(out io.Writer, m *rawlog.Manifest, r *runner.Result) error {
 		for _, p := range resultQuantiles {
 			fmt.Fprintf(w, "%s\t", quantileText(s.EndToEnd, p.q, s.Missing, supported(m, s, p.q, s.EndToEnd.N+s.Missing)))
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\n", quantileText(s.EndToEnd, 1, 0, true), quantileText(s.SendLag, 0.99, 0, supported(m, s, 0.99, s.SendLag.N)), stateText(s))
+		fmt.Fprintf(w, "%s\t%s\t%s\n", quantileText(s.EndToEnd, 1, 0, true), quantileText(s.SendLag, 0.99, 0, supported(m, s, 0.99, s.SendLag.N)), stateText(m, s))
 	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
 	if !m.Complete {
 		fmt.Fprintf(out, "incomplete: %s\n", m.Reason)
+	}
+	if m.Capacity != nil {
+		fmt.Fprintln(out, capacityText(m.Capacity))
 	}
 	return nil
 }
@@ -182,8 +188,13 @@ func variedNames(r *runner.Result) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-func stateText(s *runner.StepResult) string {
+func stateText(m *rawlog.Manifest, s *runner.StepResult) string {
 	switch {
+	case m.Capacity != nil && s.Failure == "":
+		if why, _ := s.NotHeld(); why != "" {
+			return " did not hold"
+		}
+		return ""
 	case s.Failure != "":
 		return " failed"
 	case s.Behind != "":

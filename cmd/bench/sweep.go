@@ -104,8 +104,28 @@ func oneRate(c *cli.Context) ([]schedule.Rate, error) {
 	return []schedule.Rate{rate}, nil
 }
 
-// load checks everything that can be checked, opens the stores and runs.
+// load runs the steps that a command line asks for.
 func load(c *cli.Context, rates ratesOf) error {
+	return begin(c, func(c *cli.Context, k kind, cfg *runner.Config) (planner, error) {
+		steps, err := drafts(c, k, rates, cfg.Seed)
+		return func(stores *opened) error {
+			for _, d := range steps {
+				cfg.Plans = append(cfg.Plans, d.opened(cfg.Clock, stores))
+			}
+			return nil
+		}, err
+	})
+}
+
+// planner makes the plans of a run once its stores are open.
+type planner func(stores *opened) error
+
+// reading reads from a command line, over which a workload file was laid, what
+// is to run.
+type reading func(c *cli.Context, k kind, cfg *runner.Config) (planner, error)
+
+// begin checks everything that can be checked, opens the stores and runs.
+func begin(c *cli.Context, read reading) error {
 	if c.Args().Present() {
 		return command.Misusef("%q is no flag: this command takes flags only", c.Args().First())
 	}
@@ -121,13 +141,13 @@ func load(c *cli.Context, rates ratesOf) error {
 	if err != nil {
 		return err
 	}
-	steps, err := drafts(c, k, rates, seed)
-	if err != nil {
-		return err
-	}
 	cfg := runner.Config{
 		Run: c.String("run-id"), Clock: clock.New(), Seed: seed,
 		FailFast: c.Bool("fail-fast"), StopWhenBehind: c.Bool("stop-when-behind"),
+	}
+	plan, err := read(c, k, &cfg)
+	if err != nil {
+		return err
 	}
 	if cfg.Run == "" {
 		cfg.Run = newRunID(time.Now())
@@ -144,14 +164,13 @@ func load(c *cli.Context, rates ratesOf) error {
 		return err
 	}
 	stores.warnings = append(stores.warnings, notes...)
-	for _, d := range steps {
-		cfg.Plans = append(cfg.Plans, d.opened(cfg.Clock, stores))
+	if err = plan(stores); err == nil {
+		err = drive(c, &cfg, stores)
 	}
-	err = drive(c, &cfg, stores)
 	return errors.Join(err, stores.close())
 }
 
-// drive runs what load has checked.
+// drive runs what begin has checked.
 func drive(c *cli.Context, cfg *runner.Config, stores *opened) error {
 	if err := stores.mustBeNew(c.Context, cfg.Run); err != nil {
 		return err
@@ -225,6 +244,10 @@ func verdict(cfg *runner.Config, result *runner.Result, err error) error {
 		return err
 	case result.Acked() == 0:
 		return errors.New("no message was acknowledged: the queue refused everything, the events of the log say why")
+	case cfg.Search && len(result.Broken) == 0: // of a search, tries may fail
+		if f := cfg.Manifest.Capacity; f == nil || !f.Converged {
+			return errors.New("there is no capacity to tell: " + reasonOf(f))
+		}
 	case len(result.Broken) > 0:
 		var all []error
 		for _, text := range result.Broken {

@@ -34,7 +34,7 @@ which has every try as a step.`,
 			&cli.StringFlag{Name: "step-duration", Aliases: []string{"duration", "d"}, Usage: "how long each rate lasts", DefaultText: "5s, or 20 commit intervals where that is longer"},
 			&cli.StringFlag{Name: "confirm-duration", Usage: "how long the two runs last that confirm the answer", DefaultText: "four times --step-duration"},
 			&cli.StringFlag{Name: "tolerance", Usage: "how far the answer may lie below the limit", Value: "5%"},
-		}, without(loadFlags(), "duration", "seconds-to-stream", "vary", "repeats")...),
+		}, without(loadFlags(), "duration", "seconds-to-stream", "vary", "repeats", "rate-profile", "messages", "payload-repeats")...),
 		Action: func(c *cli.Context) error {
 			return begin(c, readSearch)
 		},
@@ -121,6 +121,12 @@ func (s *searcher) draft(rate float64, d time.Duration) (draft, error) {
 		return draft{}, err
 	}
 	one := steps[0]
+	if one.Schedule, err = scheduleOf(one.arrivals, s.cfg.Seed, 0); err != nil {
+		return draft{}, err
+	}
+	if err := one.Check(); err != nil {
+		return draft{}, command.Misuse(err)
+	}
 	if !s.c.IsSet("drain-timeout") {
 		// Twice the rate that holds takes as long again to be drained.
 		one.Load.DrainTimeout = max(one.Load.DrainTimeout, 3*d)

@@ -127,9 +127,11 @@ func runnerLimited(c *cut) *Finding {
 
 // draining recognises a burst: all arrivals lie in a short span, the messages
 // come out over one at least three times as long, and each one waits longer
-// than the one before it.
+// than the one before it. Where all arrive in one interval, their order is not
+// known, and instead the waits are spread evenly from the shortest to the
+// longest.
 func draining(c *cut) *Finding {
-	const spans, share, fewest = 3, 0.5, 100
+	const spans, share, fewest, even = 3, 0.5, 100, 0.15
 	s := c.step
 	first, last := -1, -1
 	var all []stats.Compact
@@ -143,7 +145,7 @@ func draining(c *cut) *Finding {
 		all = append(all, s.Intervals[i].Latency[EndToEnd])
 	}
 	h := stats.Sum(all...)
-	if h.N < fewest || last == first {
+	if h.N < fewest {
 		return nil
 	}
 	arrive := s.Intervals[last].End - s.Intervals[first].Start
@@ -154,10 +156,19 @@ func draining(c *cut) *Finding {
 	if rise < spans*arrive {
 		return nil
 	}
-	early, _ := s.Intervals[first].Latency[EndToEnd].Quantile(0.5, 0)
-	late, _ := s.Intervals[last].Latency[EndToEnd].Quantile(0.5, 0)
-	if float64(late-early) < share*float64(rise) {
-		return nil
+	if first == last {
+		for _, q := range []float64{0.1, 0.25, 0.5, 0.75, 0.9} {
+			v, _ := h.Quantile(q, 0)
+			if math.Abs(float64(v-h.Min)/float64(rise)-q) > even {
+				return nil
+			}
+		}
+	} else {
+		early, _ := s.Intervals[first].Latency[EndToEnd].Quantile(0.5, 0)
+		late, _ := s.Intervals[last].Latency[EndToEnd].Quantile(0.5, 0)
+		if float64(late-early) < share*float64(rise) {
+			return nil
+		}
 	}
 	service := float64(h.N) / (rise + arrive).Seconds()
 	return finding("draining-a-burst", Warning,

@@ -11,7 +11,7 @@ import (
 // Percentiles are per interval, never averaged, and shown whatever the number
 // of messages in an interval.
 func SeriesOf(s *StepDigest, v View) Series {
-	asked, _ := v.warmup(s.Duration)
+	asked, _ := v.warmupOf(s)
 	_, warmup := afterWarmup(s, asked)
 	out := Series{
 		Step: s.Step, Repeat: s.Repeat, Rate: s.Rate, Kind: v.Kind, Warmup: warmup, Duration: s.Duration,

@@ -28,7 +28,7 @@ func (v View) Check(d *Digest) error {
 	for i := range d.Steps {
 		s := &d.Steps[i]
 		scheduled += s.Accounting.Scheduled
-		if w, _ := v.warmup(s.Duration); w > 0 && w >= s.Duration && s.Failure == "" {
+		if w, _ := v.warmupOf(s); w > 0 && w >= s.Duration && s.Failure == "" {
 			return fmt.Errorf("step %d (%s msg/s, %s long), warm-up %s: %w; give a shorter --warmup, or run longer",
 				s.Step, FormatRate(s.Rate), formatDuration(s.Duration), formatDuration(w), ErrWarmup)
 		}
@@ -109,7 +109,7 @@ func newCut(d *Digest, s *StepDigest, v View) *cut {
 		}
 	}
 	var rule string
-	c.asked, rule = v.warmup(s.Duration)
+	c.asked, rule = v.warmupOf(s)
 	c.kept, c.warmup = afterWarmup(s, c.asked)
 	if c.warmup != c.asked && len(c.kept) > 0 {
 		rule += fmt.Sprintf(", moved from %s to the next edge of the intervals", formatDuration(c.asked))

@@ -272,3 +272,32 @@ func TestSupportNeedsBlocks(t *testing.T) {
 		t.Error("20 commits do not support a p99")
 	}
 }
+
+// The same burst with all messages due at the same instant, as a schedule makes
+// it: their order is not in the intervals, and the even spread of their waits
+// tells it. Waits of two kinds are no drain.
+func TestTrap10BurstOfOneInstantIsADrain(t *testing.T) {
+	const n = 14_485
+	for _, c := range []struct {
+		name    string
+		latency func(i int) time.Duration
+		drain   bool
+	}{
+		{"a drain", func(i int) time.Duration { return 12*ms + 1049*ms*time.Duration(i)/(n-1) }, true},
+		{"two kinds", func(i int) time.Duration { return 12*ms + 1049*ms*time.Duration(i%2) }, false},
+		{"one straggler", func(i int) time.Duration { return 12*ms + 1049*ms*time.Duration(i/(n-1)) }, false},
+	} {
+		m := make([]msg, n)
+		for i := range m {
+			m[i] = msg{acked: 10 * ms, received: c.latency(i)}
+		}
+		s := summarizeOne(t, synthStep(t, 0, n, sec, 10*ms, m), View{})
+		f := findingOf(s.Findings, "draining-a-burst")
+		if (f != nil) != c.drain {
+			t.Errorf("%s: findings %+v", c.name, s.Findings)
+		}
+		if f != nil && !strings.Contains(f.Text, "13,678 msg/s") {
+			t.Errorf("%s: %s", c.name, f.Text)
+		}
+	}
+}

@@ -233,3 +233,25 @@ func (v View) warmup(step time.Duration) (time.Duration, string) {
 		return DefaultWarmup(step), "default: a tenth of the step"
 	}
 }
+
+// warmupOf is what v asks to cut from s. Where no warm-up is named and the
+// default one would leave nothing of a step, since all its messages were due in
+// it (one burst at its beginning), there is none.
+func (v View) warmupOf(s *StepDigest) (time.Duration, string) {
+	cut, rule := v.warmup(s.Duration)
+	if v.Warmup != nil {
+		return cut, rule
+	}
+	var inside, beyond int64
+	for i := range s.Intervals {
+		if s.Intervals[i].Start < cut {
+			inside += s.Intervals[i].Scheduled
+		} else {
+			beyond += s.Intervals[i].Scheduled
+		}
+	}
+	if inside > 0 && beyond == 0 && s.Complete {
+		return 0, fmt.Sprintf("default: all messages were due within %s", formatDuration(cut))
+	}
+	return cut, rule
+}

@@ -102,3 +102,35 @@ func TestDefaultWarmup(t *testing.T) {
 		}
 	}
 }
+
+// A step that is one burst at its beginning is not cut away by a rule that
+// nobody asked for.
+func TestTheDefaultWarmupLeavesASingleBurst(t *testing.T) {
+	burst := make([]msg, 1000)
+	for i := range burst {
+		at := time.Duration(i) * ms / 2
+		burst[i] = msg{acked: at, received: at + ms}
+	}
+	late := append(slices.Clone(burst), msg{intended: 9 * sec, sent: 9 * sec, acked: 9 * sec, received: 9 * sec})
+	none := time.Duration(0)
+	for _, c := range []struct {
+		name string
+		msgs []msg
+		view View
+		used int64
+	}{
+		{"one burst", burst, View{}, 1000},
+		{"one burst, a cut as asked", burst, View{Warmup: func() *time.Duration { d := sec; return &d }()}, 0},
+		{"one burst, no cut as asked", burst, View{Warmup: &none}, 1000},
+		{"a burst and something later", late, View{}, 1},
+	} {
+		d := synthDigest(synthStep(t, 0, 100, 10*sec, 100*ms, c.msgs))
+		sum := Summarize(d, c.view)
+		if got := sum.Steps[0].Accounting.RecordsUsed; got != c.used {
+			t.Errorf("%s: %d messages used, want %d (%s)", c.name, got, c.used, sum.Steps[0].WarmupRule)
+		}
+		if w := SeriesOf(&d.Steps[0], c.view).Warmup; (w == 0) != (c.used == 1000) {
+			t.Errorf("%s: the figure's cut is at %s", c.name, w)
+		}
+	}
+}

@@ -55,7 +55,7 @@ type Info struct {
 	LosesNothing bool `json:"loses_nothing"`
 	DeliversOnce bool `json:"delivers_once"`
 	// Headers: messages may carry headers, and deliveries do.
-	Headers bool `json:"headers"`
+	Headers bool `json:"headers,omitempty"`
 	// CommitInterval is the period at which messages become visible; 0 where
 	// there is none.
 	CommitInterval time.Duration `json:"commit_interval_ns"`

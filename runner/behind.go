@@ -3,12 +3,28 @@ package runner
 import (
 	"fmt"
 	"time"
+
+	"queuebench/runner/schedule"
 )
 
 // point is the messages that were due and had not reached the slowest group.
 type point struct {
 	at int64 // ns since the schedule's start
 	n  float64
+}
+
+// appendOpen adds a point. Where the rate changes, a queue that keeps up has open
+// messages in proportion to it, so they are scaled from the rate of the moment to
+// the mean rate; in a pause there is nothing to keep up with, and no point.
+func appendOpen(points []point, p Plan, at int64, n float64) []point {
+	if v, ok := p.Schedule.(schedule.Varying); ok && len(v.Profile()) > 1 {
+		rate := v.Profile().RateAt(time.Duration(at))
+		if rate == 0 {
+			return points
+		}
+		n *= p.Rate.PerSecond() / rate
+	}
+	return append(points, point{at, n})
 }
 
 // behindRise is by how many seconds' worth of messages the open messages must

@@ -116,6 +116,6 @@ func (m *monitor) count(now int64) {
 	m.seconds.add(m.read, l, m.start, m.backlog(l))
 	m.read = l
 	if now < m.end {
-		m.open = append(m.open, point{now - m.start, float64(l.scheduled - m.slowest())})
+		m.open = appendOpen(m.open, m.s.plan, now-m.start, float64(l.scheduled-m.slowest()))
 	}
 }

@@ -103,8 +103,8 @@ func draftsOf(c *cli.Context, k kind, rates ratesOf, seed uint64, varied []comma
 			d.Settings[v.Name] = v.Value
 		}
 		d.Settings["rate"] = d.Rate.String()
-		if size := messageSize(c); size != c.String("message-size") {
-			d.Settings["message-size"] = size
+		if d.Settings["arrivals"] != "" && load.Payload.Lines == nil { // which decide the size that is not given
+			d.Settings["message-size"] = messageSize(c)
 		}
 		steps = append(steps, d)
 	}

@@ -192,6 +192,7 @@ func drive(c *cli.Context, cfg *runner.Config, stores *opened) error {
 	}
 	all := settings(c)
 	all["seed"] = fmt.Sprint(cfg.Seed)
+	all["message-size"] = messageSize(c)
 	cfg.Manifest = &rawlog.Manifest{
 		Schema: rawlog.SchemaVersion, Run: cfg.Run,
 		Program: rawlog.Program{Name: "bench", Version: version.Number(), Go: goVersion()},

@@ -1,0 +1,5 @@
+//go:build race
+
+package deltalake
+
+const raceDetector = true

@@ -1,12 +1,32 @@
 package rawlog
 
 import (
+	"encoding/json"
+	"strings"
+
 	"queuebench/clock"
 	"queuebench/queue"
 )
 
 // ManifestName is the name of a run's manifest below its prefix.
 const ManifestName = "run.json"
+
+// ManifestNameOf is the name of the manifest of a process below the run's
+// prefix: run.json, or run-PROCESS.json where a run has several processes.
+func ManifestNameOf(process string) string {
+	if process == "" {
+		return ManifestName
+	}
+	return "run-" + process + ".json"
+}
+
+// IsManifestName tells whether an object's name is that of a manifest.
+func IsManifestName(name string) bool {
+	return name == ManifestName || strings.HasPrefix(name, "run-") && strings.HasSuffix(name, ".json") && safeName(name) && !strings.Contains(name, "/")
+}
+
+// Name is the manifest's name below the run's prefix.
+func (m *Manifest) Name() string { return ManifestNameOf(m.Process) }
 
 // Manifest is run.json. It is written when a run begins (complete false), after
 // each step, and when the run ends.
@@ -16,6 +36,12 @@ type Manifest struct {
 	Complete bool   `json:"complete"`
 	// Reason says why a run that has ended is not complete: "interrupted", …
 	Reason string `json:"reason,omitempty"`
+
+	// Process is the name of the process that recorded this, where a run is
+	// recorded by several and each has a manifest and actors of its own;
+	// empty where one recorded it all. Role is its part in the run then.
+	Process string `json:"process,omitempty"`
+	Role    Role   `json:"role,omitempty"`
 
 	Program Program        `json:"program"`
 	Host    Host           `json:"host"`
@@ -37,6 +63,51 @@ type Manifest struct {
 	Steps []Step `json:"steps"`
 	// Capacity is what the run found, where it searched one.
 	Capacity *Capacity `json:"capacity,omitempty"`
+
+	// Begin is what the producers' begin mark told a consume half.
+	Begin json.RawMessage `json:"begin,omitempty"`
+	// ClockOffsets are between the process's clock and others, by exchange.
+	ClockOffsets []ClockOffset `json:"clock_offsets,omitempty"`
+	// Processes are what a run's log was joined from; empty where one process
+	// recorded it. It is made by the analysis and stands in digests only.
+	Processes []Process `json:"processes,omitempty"`
+}
+
+// Role is the part of a process in a run.
+type Role string
+
+// The roles.
+const (
+	RoleAll     Role = ""        // produces and consumes
+	RoleProduce Role = "produce" // sends only
+	RoleConsume Role = "consume" // receives only
+)
+
+// Process is one of the processes that recorded a run.
+type Process struct {
+	Name      string         `json:"name"`
+	Role      Role           `json:"role"`
+	Host      Host           `json:"host"`
+	Clock     clock.Identity `json:"clock"`
+	StartedNs int64          `json:"started_ns"`
+	EndedNs   int64          `json:"ended_ns,omitempty"`
+	Complete  bool           `json:"complete"`
+	Reason    string         `json:"reason,omitempty"`
+}
+
+// ClockOffset is what exchanges with a peer said of its clock.
+type ClockOffset struct {
+	Own    clock.Identity `json:"own"`
+	Peer   clock.Identity `json:"peer"`
+	Points []OffsetPoint  `json:"points"` // in order of their time
+}
+
+// OffsetPoint is one measurement: at AtNs of the own clock the peer's showed
+// OffsetNs more, give or take ErrorNs, which is a bound and no deviation.
+type OffsetPoint struct {
+	AtNs     int64 `json:"at_ns"`
+	OffsetNs int64 `json:"offset_ns"`
+	ErrorNs  int64 `json:"error_ns"`
 }
 
 // Program says what recorded the run.

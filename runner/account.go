@@ -128,7 +128,10 @@ type StepResult struct {
 	SendLag stats.Compact
 	// Missing messages, lost or overrun, rank above all, once for each group.
 	Missing int64
-	Behind  string // why the step did not keep up; empty when it did
+	// WithoutEnd says why a consume half ended before the producers' end marks
+	// had come; empty when they had.
+	WithoutEnd string
+	Behind     string // why the step did not keep up; empty when it did
 	// Trend is of the messages that were due and not received, where
 	// Config.Search asked for it.
 	Trend Trend
@@ -138,7 +141,7 @@ type StepResult struct {
 }
 
 func (s *step) result() StepResult {
-	r := StepResult{Step: s.rec, EndToEnd: s.monitor.latencies(), SendLag: s.lags(), Seconds: s.monitor.seconds.all}
+	r := StepResult{Step: s.rec, WithoutEnd: s.withoutEnd, EndToEnd: s.monitor.latencies(), SendLag: s.lags(), Seconds: s.monitor.seconds.all}
 	a := s.rec.Accounting
 	r.Missing = a.Lost
 	if !s.cut { // else what was not sent says nothing

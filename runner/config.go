@@ -44,9 +44,13 @@ func (l *Load) AllProducers() int { return l.Topics * l.Producers }
 // Plan is one repeat of one step.
 type Plan struct {
 	Step, Repeat int
-	Rate         schedule.Rate
-	Schedule     schedule.Schedule
-	Load         Load
+	// Role says which actors run in this process. Where it is one half of a run,
+	// Load has no groups and no consumers, or no producers; a consume half has
+	// neither rate nor schedule.
+	Role     rawlog.Role
+	Rate     schedule.Rate
+	Schedule schedule.Schedule
+	Load     Load
 	// Open makes the queue of a topic of this step, from 0, under a name of the
 	// step's own.
 	Open func(ctx context.Context, topic int) (queue.Queue, error)
@@ -74,6 +78,9 @@ type Config struct {
 	// its queue is opened until its drain has ended, when ctx ends; the step
 	// waits for it. nil for nothing.
 	Beside func(ctx context.Context, b *Beside)
+
+	// Half is set where the process is one half of a run.
+	Half *Half
 
 	Seed     uint64
 	SpoolDir string // its file system is watched
@@ -104,6 +111,9 @@ const (
 
 // Check refuses what cannot run, with what to change.
 func (c *Config) Check() error {
+	if err := c.checkHalf(); err != nil {
+		return err
+	}
 	if len(c.Plans) == 0 && c.Next == nil {
 		return fmt.Errorf("there is no step to run: give at least one rate")
 	}
@@ -118,6 +128,17 @@ func (c *Config) Check() error {
 // Check refuses a plan that cannot run, with what to change.
 func (p *Plan) Check() error {
 	l := &p.Load
+	switch p.Role {
+	case rawlog.RoleProduce:
+		with := *p
+		with.Role, with.Load.Groups, with.Load.Consumers = rawlog.RoleAll, 1, 1
+		return with.Check()
+	case rawlog.RoleConsume:
+		with := *p
+		with.Role, with.Schedule = rawlog.RoleAll, untold
+		with.Load.Producers, with.Load.Payload, with.Load.MaxInFlight = 1, payload.Fixed(envelope.Size), l.Topics
+		return with.Check()
+	}
 	if err := l.Payload.Check(); err != nil {
 		return err
 	}

@@ -32,6 +32,15 @@ func (s *step) drive(ctx context.Context, cancel context.CancelCauseFunc) error 
 		defer func() { s.trend = w.stop(s.plan.Schedule.Duration()) }()
 	}
 
+	if cfg.Half != nil {
+		told, err := s.beginMark(start)
+		if err != nil {
+			return err
+		}
+		for _, p := range s.senders {
+			p.told = told
+		}
+	}
 	drain, cancelDrain := context.WithTimeout(ctx, time.Duration(deadline-cfg.Clock.Now()))
 	defer cancelDrain()
 	var loading, finishing sync.WaitGroup
@@ -53,7 +62,7 @@ func (s *step) drive(ctx context.Context, cancel context.CancelCauseFunc) error 
 	}
 	loading.Wait()
 	s.monitor.phase("drain")
-	s.events.add(process, "drain", "the load has ended", rawlog.Null)
+	s.events.add(s.r.cfg.actor(), "drain", "the load has ended", rawlog.Null)
 	finishing.Wait()
 	s.drained(drain)
 	s.expired = drain.Err() != nil

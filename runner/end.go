@@ -7,8 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"time"
-
-	"queuebench/rawlog"
 )
 
 // end closes the log and writes the last manifest.
@@ -26,7 +24,7 @@ func (r *run) end(ctx context.Context, failed error) error {
 	r.result.Unsent = unsent
 	r.mu.Lock()
 	for i := range m.Steps {
-		m.Steps[i].Parts = r.cfg.Log.Parts(m.Steps[i].Step, m.Steps[i].Repeat)
+		m.Steps[i].Parts = r.allParts(m.Steps[i].Step, m.Steps[i].Repeat)
 	}
 	m.EndedNs = r.cfg.Clock.Now()
 	switch {
@@ -67,7 +65,7 @@ func (r *run) spoolManifest() error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(r.cfg.SpoolDir, rawlog.ManifestName), body, 0o644)
+	return os.WriteFile(filepath.Join(r.cfg.SpoolDir, r.cfg.Manifest.Name()), body, 0o644)
 }
 
 func (r *run) writeManifest(ctx context.Context) error {

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"sync"
 
 	"queuebench/clock"
@@ -9,8 +10,8 @@ import (
 	"queuebench/rawlog/logwriter"
 )
 
-// process is the actor of what concerns the whole process.
-const process = "bench"
+// actor is who records what concerns the whole process.
+func (c *Config) actor() string { return cmp.Or(c.Manifest.Process, "bench") }
 
 // events takes the rare rows of a step, events and batches, from any goroutine.
 type events struct {

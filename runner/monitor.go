@@ -45,7 +45,7 @@ const monitorPeriod = 100 * time.Millisecond
 
 func newMonitor(s *step) *monitor {
 	cfg := s.r.cfg
-	m := &monitor{s: s, log: cfg.Log.Seconds(s.plan.Step, s.plan.Repeat, process), meter: s.r.meter, quit: make(chan struct{})}
+	m := &monitor{s: s, log: cfg.Log.Seconds(s.plan.Step, s.plan.Repeat, cfg.actor()), meter: s.r.meter, quit: make(chan struct{})}
 	for p := range s.plan.Load.AllProducers() {
 		m.shares = append(m.shares, s.share(p))
 	}
@@ -115,7 +115,7 @@ func (m *monitor) count(now int64) {
 	l := m.levels(now)
 	m.seconds.add(m.read, l, m.start, m.backlog(l))
 	m.read = l
-	if now < m.end {
+	if now < m.end && len(m.s.groups) > 0 {
 		m.open = appendOpen(m.open, m.s.plan, now-m.start, float64(l.scheduled-m.slowest()))
 	}
 }

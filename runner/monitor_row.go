@@ -9,7 +9,7 @@ func (m *monitor) second(now int64) {
 	if l.at == before.at {
 		return
 	}
-	row := rawlog.NewSecondRow(process, now)
+	row := rawlog.NewSecondRow(m.s.r.cfg.actor(), now)
 	row.Scheduled, row.Attempted = l.scheduled-before.scheduled, l.attempted-before.attempted
 	row.Acked, row.Failed, row.Received = l.acked-before.acked, l.failed-before.failed, l.received-before.received
 	row.InFlight, row.Backlog = l.inFlight, m.backlog(l)
@@ -19,6 +19,7 @@ func (m *monitor) second(now int64) {
 		row.QueueDepth += int64(p.producer.Pending())
 		p.books.Watermark()
 	}
+	m.s.leaveOut(&row)
 	for _, r := range m.s.receivers {
 		r.tick()
 	}

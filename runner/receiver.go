@@ -28,6 +28,10 @@ type receiver struct {
 
 	tracks []track // per producer
 
+	half     *attendance    // nil but in a consume half
+	recorded *recordedGroup // before this process; nil for nothing
+	skipped  int64          // deliveries that are recorded already
+
 	deliveries, outOfOrder, stale, foreign, corrupt atomic.Int64
 
 	// idle and the watermark: see tick.
@@ -50,6 +54,7 @@ type receivedLog interface {
 type track struct {
 	head  envelope.Head
 	share schedule.Share
+	timed bool // share is known
 	len   int64
 	high  []int64 // per partition: the highest seq seen, −1 for none
 }
@@ -59,14 +64,14 @@ type track struct {
 type group struct {
 	name  string
 	mu    sync.Mutex
-	marks map[mark]bool
-	got   []seqset.Set // per producer
-	count atomic.Int64 // of marks
-	fresh atomic.Int64 // distinct messages
+	marks map[mark]int64 // the seq that each carried
+	got   []seqset.Set   // per producer
+	count atomic.Int64   // of marks
+	fresh atomic.Int64   // distinct messages
 }
 
 func newGroup(name string, producers int) *group {
-	return &group{name: name, marks: map[mark]bool{}, got: make([]seqset.Set, producers)}
+	return &group{name: name, marks: map[mark]int64{}, got: make([]seqset.Set, producers)}
 }
 
 // missing is the number of messages of a producer that were acknowledged and
@@ -83,9 +88,9 @@ type mark struct {
 }
 
 // seen notes an end mark. The group is locked.
-func (g *group) seen(m mark) {
-	if !g.marks[m] {
-		g.marks[m] = true
+func (g *group) seen(m mark, seq int64) {
+	if _, again := g.marks[m]; !again {
+		g.marks[m] = seq
 		g.count.Add(1)
 	}
 }
@@ -98,7 +103,7 @@ func newReceiver(id int, g *group, tag uint32, s schedule.Schedule, producers, p
 		for i := range high {
 			high[i] = -1
 		}
-		r.tracks[p] = track{head: envelope.NewHead(envelope.Data, uint16(p), tag), share: share, len: share.Len(), high: high}
+		r.tracks[p] = track{head: envelope.NewHead(envelope.Data, uint16(p), tag), share: share, timed: true, len: share.Len(), high: high}
 	}
 	return r
 }
@@ -147,6 +152,9 @@ func (r *receiver) take(batch []queue.Delivery, now int64) {
 		}
 		batch = batch[max(n, 1):]
 	}
+	if r.half != nil && deliveries > 0 {
+		r.half.last.Store(now)
+	}
 	r.deliveries.Add(deliveries)
 	r.stamped = now
 	r.log.SetWatermark(now)
@@ -162,22 +170,25 @@ func (r *receiver) take(batch []queue.Delivery, now int64) {
 func (r *receiver) startOfRun(batch []queue.Delivery) (first envelope.ID, n int) {
 	partition := batch[0].Partition
 	id, err := envelope.Decode(batch[0].Payload)
-	if err != nil || id.Tag != r.tag || int(id.Producer) >= len(r.tracks) {
+	if err != nil || id.Tag != r.tag || int(id.Producer) >= len(r.tracks) && !r.grow(id.Producer) {
 		r.notOurs(err)
 		return id, 0
 	}
-	if id.Kind == envelope.End {
-		r.group.seen(mark{id.Producer, partition})
+	if id.Kind != envelope.Data {
+		r.mark(id, &batch[0])
 		return id, 0
 	}
 	t := &r.tracks[id.Producer]
+	if r.half != nil && !r.attends(t, id, &batch[0]) {
+		return id, 0
+	}
 	if id.Seq >= t.len || partition < 0 || int(partition) >= r.partitions {
 		r.corrupt.Add(1)
 		return id, 0
 	}
 	n = 1
 	for next := id.Seq + 1; n < len(batch) && next < t.len && batch[n].Partition == partition; n, next = n+1, next+1 {
-		if seq, ok := t.head.Seq(batch[n].Payload); !ok || seq != next {
+		if seq, ok := t.head.Seq(batch[n].Payload); !ok || seq != next || r.recorded.again(id.Producer, seq, partition, batch[n].Offset) {
 			break
 		}
 	}
@@ -222,12 +233,23 @@ func (r *receiver) takeRun(first envelope.ID, run []queue.Delivery, now int64) {
 
 // fresh counts messages that the group did not have before.
 func (r *receiver) fresh(t *track, from, to, now int64) {
-	start := r.start.Load()
+	r.group.fresh.Add(to - from)
+	if !t.timed {
+		return
+	}
+	start := r.scheduleStart()
 	for seq := from; seq < to; seq++ {
 		// A latency beyond the histogram's 30 days is in the log all the same.
 		_ = r.live.latencies.Record(now - start - t.share.At(seq))
 	}
-	r.group.fresh.Add(to - from)
+}
+
+// scheduleStart is when the schedule began, by the own clock.
+func (r *receiver) scheduleStart() int64 {
+	if r.half != nil {
+		return r.half.started.Load()
+	}
+	return r.start.Load()
 }
 
 func (r *receiver) notOurs(err error) {

@@ -11,6 +11,7 @@ import (
 
 	"queuebench/objectstore"
 	"queuebench/queue"
+	"queuebench/rawlog"
 	"queuebench/runner/hostinfo"
 )
 
@@ -144,7 +145,9 @@ func (r *run) steps(ctx context.Context) (removals []func(context.Context) error
 		result := s.result()
 		r.record(s, result)
 		if err != nil {
-			err = fmt.Errorf("step %d (%s messages per second), repeat %d: %w", p.Step, p.Rate, p.Repeat, err)
+			if p.Role != rawlog.RoleConsume { // which knows no rate, and has one step
+				err = fmt.Errorf("step %d (%s messages per second), repeat %d: %w", p.Step, p.Rate, p.Repeat, err)
+			}
 			failed = errors.Join(failed, err)
 			r.cfg.noteTo("%v", err)
 		}
@@ -214,7 +217,7 @@ func (r *run) storeStep(ctx context.Context, p Plan) error {
 
 // record adds a step to manifest and result.
 func (r *run) record(s *step, result StepResult) {
-	s.rec.Parts = r.cfg.Log.Parts(s.plan.Step, s.plan.Repeat)
+	s.rec.Parts = r.allParts(s.plan.Step, s.plan.Repeat)
 	result.Step = s.rec
 	r.mu.Lock()
 	r.cfg.Manifest.Steps = append(r.cfg.Manifest.Steps, s.rec)

@@ -36,7 +36,8 @@ type sender struct {
 	share      schedule.Share
 	partitions int
 	source     *payload.Source
-	group      int // most messages of a Send
+	group      int    // most messages of a Send
+	told       []byte // of the begin marks; nil for none
 	clock      *clock.Clock
 	pacing     pace.Kind
 	books      *ledger.Ledger
@@ -69,6 +70,9 @@ func (s *sender) load(ctx context.Context) (scheduled int64, err error) {
 	n := min(s.source.Most(), s.group)
 	s.makeBatch(n)
 	s.retracted = math.MaxInt64
+	if err := s.begin(ctx); err != nil {
+		return 0, err
+	}
 	w := pace.New(s.clock, s.pacing, s.stop)
 	defer w.Close()
 	sending, cancel := context.WithTimeout(ctx, time.Duration(s.end-s.clock.Now()))

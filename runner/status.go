@@ -124,6 +124,9 @@ func (m *monitor) status(now int64, then levels) Status {
 		load := min(s, float64(m.end-m.start)/1e9)
 		st.Whole.Attempted, st.Whole.Acked, st.Whole.Received = float64(l.attempted)/load, float64(l.acked)/load, float64(l.received)/s
 	}
+	if m.s.attendance != nil {
+		m.s.attendance.show(&st, now)
+	}
 	st.Last.latencies(m.view.last)
 	st.Whole.latencies(m.view.whole)
 	return st

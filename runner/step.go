@@ -60,6 +60,9 @@ type step struct {
 	receivers  []*receiver
 	groups     []*group
 
+	attendance *attendance // of a consume half
+	withoutEnd string      // why a consume half ended without end marks; empty when it did not
+
 	start     atomic.Int64 // of the schedule, ns; 0 before it is set
 	stop      atomic.Bool
 	cut       bool    // ended before its drain had
@@ -81,6 +84,9 @@ func tagOf(runID string, index int) uint32 {
 }
 
 func newStep(r *run, p Plan, index int) *step {
+	if p.Schedule == nil {
+		p.Schedule = untold
+	}
 	s := &step{r: r, plan: p, tag: tagOf(r.cfg.Run, index), partitions: 1, ended: make(chan struct{})}
 	s.rec = rawlog.Step{
 		Step: p.Step, Repeat: p.Repeat, Rate: p.Rate.PerSecond(), Settings: maps.Clone(p.Settings),
@@ -91,11 +97,18 @@ func newStep(r *run, p Plan, index int) *step {
 		s.rec.RateProfile = v.Profile().String()
 	}
 	s.payloads = payload.New(p.Load.Payload, r.cfg.Seed, p.Load.AllProducers())
+	first := 0
+	if r.cfg.Half != nil {
+		first = r.cfg.Half.FirstGroup
+	}
 	for g := range p.Load.Groups {
-		s.groups = append(s.groups, newGroup(fmt.Sprintf("group-%d", g), p.Load.AllProducers()))
+		s.groups = append(s.groups, newGroup(fmt.Sprintf("group-%d", first+g), p.Load.AllProducers()))
 		s.rec.Groups = append(s.rec.Groups, s.groups[g].name)
 	}
-	s.events = &events{clock: r.cfg.Clock, log: r.cfg.Log.Events(p.Step, p.Repeat, process), batches: r.cfg.Log.Batches(p.Step, p.Repeat, process)}
+	if p.Role == rawlog.RoleConsume {
+		s.attendance = newAttendance(s)
+	}
+	s.events = &events{clock: r.cfg.Clock, log: r.cfg.Log.Events(p.Step, p.Repeat, r.cfg.actor()), batches: r.cfg.Log.Batches(p.Step, p.Repeat, r.cfg.actor())}
 	s.fatal = make(chan error, p.Load.AllProducers()+p.Load.Topics*p.Load.Groups*p.Load.Consumers)
 	return s
 }
@@ -103,7 +116,7 @@ func newStep(r *run, p Plan, index int) *step {
 // run runs the step to its end. Its failure is in the record, and returned.
 // Clean-up of the queue's objects is left to remove.
 func (s *step) run(ctx context.Context) error {
-	s.events.add(process, "start", fmt.Sprintf("step %d, repeat %d: %s messages per second for %v", s.plan.Step, s.plan.Repeat, s.plan.Rate, s.plan.Schedule.Duration()), rawlog.Null)
+	s.events.add(s.r.cfg.actor(), "start", s.title(), rawlog.Null)
 	s.monitor = newMonitor(s)
 	s.monitor.phase("opening")
 	before, logBefore := s.r.requests(), s.r.cfg.Log.Stats()
@@ -116,25 +129,25 @@ func (s *step) run(ctx context.Context) error {
 	endBeside := s.beside(ctx)
 	err := s.open(ctx, cancel)
 	if err == nil {
-		err = s.drive(ctx, cancel)
+		err = s.driveHalf(ctx, cancel)
 	}
 	endBeside()
 	s.close(ctx, cancel)
 	err = errors.Join(err, s.account())
 	s.rec.Requests = requestsSince(before, s.r.requests())
 	if err != nil {
-		s.events.add(process, "failure", oneLine(err), rawlog.Null)
+		s.events.add(s.r.cfg.actor(), "failure", oneLine(err), rawlog.Null)
 		if s.rec.Failure = oneLine(err); s.r.interrupted() {
 			s.rec.Failure = "interrupted"
 		}
 	}
 	for _, text := range logTrouble(logBefore, s.r.cfg.Log.Stats()) {
-		s.events.add(process, "note", text, rawlog.Null)
+		s.events.add(s.r.cfg.actor(), "note", text, rawlog.Null)
 		s.r.warn(fmt.Sprintf("step %d, repeat %d: %s", s.plan.Step, s.plan.Repeat, text))
 	}
 	s.rec.Complete = err == nil
 	s.rec.EndedNs = s.r.cfg.Clock.Now()
-	s.events.add(process, "end", fmt.Sprintf("step %d, repeat %d", s.plan.Step, s.plan.Repeat), rawlog.Null)
+	s.events.add(s.r.cfg.actor(), "end", fmt.Sprintf("step %d, repeat %d", s.plan.Step, s.plan.Repeat), rawlog.Null)
 	s.events.close()
 	s.monitor.stop()
 	s.monitor.showEnd()
@@ -184,6 +197,9 @@ func (s *step) openQueue(ctx context.Context, topic int) error {
 		return fmt.Errorf("opening the queue: a %s queue carries no headers, and the load has %d", q.Info().Kind, len(s.plan.Load.Payload.Headers))
 	}
 	s.partitions = n
+	if s.plan.Role == rawlog.RoleConsume {
+		return nil // the producers' half creates it
+	}
 	if err := q.Create(ctx); err != nil {
 		return fmt.Errorf("creating the queue: %w", err)
 	}
@@ -193,10 +209,20 @@ func (s *step) openQueue(ctx context.Context, topic int) error {
 func (s *step) openConsumer(ctx context.Context, topic int, g *group, cancel context.CancelCauseFunc) (err error) {
 	cfg := s.r.cfg
 	id := len(s.receivers)
+	start := queue.Start{Kind: queue.StartEarliest}
+	if a := s.attendance; a != nil {
+		id += a.cfg.FirstConsumer
+		if a.cfg.Recorded != nil {
+			start = a.cfg.Recorded.start(g.name, topic)
+		}
+	}
 	r := newReceiver(id, g, s.tag, s.plan.Schedule, s.plan.Load.AllProducers(), s.partitions)
 	r.clock, r.start = cfg.Clock, &s.start
+	if s.attendance != nil {
+		s.attendance.goOn(r)
+	}
 	r.consumer, err = s.queues[topic].Consumer(ctx, queue.ConsumerConfig{
-		ID: id, Group: g.name, Start: queue.Start{Kind: queue.StartEarliest}, Trace: s.events.traces(r.name()), Event: s.events.of(r.name()),
+		ID: id, Group: g.name, Start: start, Trace: s.events.traces(r.name()), Event: s.events.of(r.name()),
 	})
 	if err != nil {
 		return fmt.Errorf("opening %s: %w", r.name(), err)
@@ -305,7 +331,7 @@ func (s *step) close(ctx context.Context, cancel context.CancelCauseFunc) {
 	case <-s.ended:
 	case <-timer.C:
 		text := fmt.Sprintf("producers or consumers did not close within %v; they were left behind", timeout)
-		s.events.add(process, "note", text, rawlog.Null)
+		s.events.add(s.r.cfg.actor(), "note", text, rawlog.Null)
 		s.r.warn(text)
 	}
 }
@@ -321,6 +347,7 @@ func (s *step) remove(ctx context.Context) (err error) {
 	if len(s.queues) == 0 {
 		return nil
 	}
+	keep, err := s.keeps(ctx)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTimeout)
 	defer cancel()
 	select {
@@ -328,6 +355,10 @@ func (s *step) remove(ctx context.Context) (err error) {
 	case <-ctx.Done():
 	}
 	for topic, q := range s.queues {
+		if keep {
+			err = errors.Join(err, q.Close())
+			continue
+		}
 		if rerr := q.Remove(ctx); rerr != nil {
 			err = errors.Join(err, fmt.Errorf("removing the queue%s of step %d, repeat %d: %w", s.ofTopic(topic), s.plan.Step, s.plan.Repeat, rerr))
 		}

@@ -92,7 +92,7 @@ func draftsOf(c *cli.Context, k kind, rates ratesOf, seed uint64, varied []comma
 	}
 	var steps []draft
 	for _, p := range profiles {
-		d := draft{Plan: runner.Plan{Load: load, Settings: map[string]string{}}, arrivals: arrivals, partitions: c.Int("partitions"), open: open}
+		d := draft{Plan: runner.Plan{Role: roleOf(c), Load: load, Settings: map[string]string{}}, arrivals: arrivals, partitions: c.Int("partitions"), open: open}
 		d.arrivals.Profile = p
 		s, err := scheduleOf(d.arrivals, seed, 0)
 		if err != nil {

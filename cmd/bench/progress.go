@@ -46,6 +46,12 @@ func (p *progress) status(s runner.Status) {
 
 // head says which step it is and how far it has come.
 func (p *progress) head(s *runner.Status) string {
+	if s.Plan.Role == rawlog.RoleConsume {
+		if s.Phase == runner.PhaseWaiting {
+			return fmt.Sprintf("waiting for the first message, for %.0f s", max(0, s.Elapsed.Seconds()))
+		}
+		return fmt.Sprintf("%s %.0f of %v", s.Phase, max(0, s.Elapsed.Seconds()), s.Plan.Schedule.Duration())
+	}
 	of := ""
 	if p.total > 0 {
 		of = fmt.Sprintf("/%d", p.total)

@@ -12,9 +12,10 @@ import (
 
 func memoryKind() kind {
 	return kind{
-		name:    "memory",
-		headers: true,
-		usage:   "in this process: what the instrument itself takes",
+		inProcess: true,
+		name:      "memory",
+		headers:   true,
+		usage:     "in this process: what the instrument itself takes",
 		flags: []cli.Flag{
 			&cli.DurationFlag{Name: "delay", Usage: "memory: how long after it was taken a message can be received", DefaultText: "none"},
 			&cli.DurationFlag{Name: "service-time", Usage: "memory: how long a consumer takes per message: a rate above its inverse builds a backlog", DefaultText: "none"},

@@ -19,6 +19,9 @@ type kind struct {
 	usage string
 	// store says that the queue's objects lie in an object store.
 	store bool
+	// inProcess says that the queue lives in this process, so that no other
+	// reaches it.
+	inProcess bool
 	// headers says that its messages may carry headers.
 	headers bool
 	flags   []cli.Flag

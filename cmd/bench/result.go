@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -40,6 +41,7 @@ func supported(m *rawlog.Manifest, s *runner.StepResult, q float64, n int64) boo
 type jsonResult struct {
 	Schema   string          `json:"schema"`
 	Run      string          `json:"run"`
+	Role     rawlog.Role     `json:"role,omitempty"` // of a half: it has 0 for what only the other one knows
 	Address  string          `json:"address"`
 	Complete bool            `json:"complete"`
 	Reason   string          `json:"reason,omitempty"`
@@ -110,7 +112,7 @@ func printResult(c *cli.Context, cfg *runner.Config, stores *opened, r *runner.R
 
 func printJSON(w io.Writer, m *rawlog.Manifest, stores *opened, r *runner.Result) error {
 	out := jsonResult{
-		Schema: resultSchema, Run: m.Run, Address: stores.address, Complete: m.Complete, Reason: m.Reason, Queue: m.Queue.Kind,
+		Schema: resultSchema, Run: m.Run, Role: m.Role, Address: stores.address, Complete: m.Complete, Reason: m.Reason, Queue: m.Queue.Kind,
 		Embedded: m.Store.Embedded || m.Queue.InProcess,
 		Capacity: m.Capacity,
 		Warnings: notNil(m.Warnings), Broken: notNil(r.Broken), Unsent: notNil(r.Unsent), Steps: []jsonStepEntry{},
@@ -142,6 +144,9 @@ func notNil(s []string) []string {
 // the whole step, warm-up included.
 func printTable(out io.Writer, m *rawlog.Manifest, r *runner.Result) error {
 	title := "queue " + m.Queue.Kind
+	if m.Process != "" {
+		title += ", " + m.Process + " half"
+	}
 	if m.Store.Embedded || m.Queue.InProcess {
 		title += ", in-process floor"
 	}
@@ -158,7 +163,7 @@ func printTable(out io.Writer, m *rawlog.Manifest, r *runner.Result) error {
 		for _, name := range varied {
 			fmt.Fprintf(w, "%s\t", s.Settings[name])
 		}
-		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t", strconv.FormatFloat(s.Rate, 'f', -1, 64), s.Repeat, a.Scheduled, a.Acked, a.Received, a.Lost, a.Duplicates, a.Overrun)
+		fmt.Fprintf(w, "%s\t%d\t%s", strconv.FormatFloat(s.Rate, 'f', -1, 64), s.Repeat, countsText(m.Role, a))
 		for _, p := range resultQuantiles {
 			fmt.Fprintf(w, "%s\t", quantileText(s.EndToEnd, p.q, s.Missing, supported(m, s, p.q, s.EndToEnd.N+s.Missing)))
 		}
@@ -174,6 +179,26 @@ func printTable(out io.Writer, m *rawlog.Manifest, r *runner.Result) error {
 		fmt.Fprintln(out, capacityText(m.Capacity))
 	}
 	return nil
+}
+
+// countsText are the counts of a step. A half has a dash for what only the other
+// one knows.
+func countsText(role rawlog.Role, a rawlog.Accounting) string {
+	var b strings.Builder
+	for _, n := range []struct {
+		count int64
+		of    rawlog.Role // who knows it; RoleAll: only both together
+	}{
+		{a.Scheduled, rawlog.RoleProduce}, {a.Acked, rawlog.RoleProduce}, {a.Received, rawlog.RoleConsume},
+		{a.Lost, rawlog.RoleAll}, {a.Duplicates, rawlog.RoleConsume}, {a.Overrun, rawlog.RoleProduce},
+	} {
+		text := strconv.FormatInt(n.count, 10)
+		if role != rawlog.RoleAll && role != n.of {
+			text = "-"
+		}
+		b.WriteString(text + "\t")
+	}
+	return b.String()
 }
 
 // variedNames are the settings beside the rate in which the steps differ.

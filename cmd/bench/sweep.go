@@ -165,25 +165,30 @@ func begin(c *cli.Context, read reading) error {
 	}
 	stores.warnings = append(stores.warnings, notes...)
 	if err = plan(stores); err == nil {
-		err = drive(c, &cfg, stores)
+		err = drive(c, &cfg, stores, &half{})
 	}
 	return errors.Join(err, stores.close())
 }
 
 // drive runs what begin has checked.
-func drive(c *cli.Context, cfg *runner.Config, stores *opened) error {
-	if err := stores.mustBeNew(c.Context, cfg.Run); err != nil {
+func drive(c *cli.Context, cfg *runner.Config, stores *opened, h *half) error {
+	if err := h.mustBeFree(c.Context, stores, cfg.Run); err != nil {
 		return err
 	}
 	spool, err := filepath.Abs(c.String("spool"))
 	if err != nil {
 		return err
 	}
-	cfg.SpoolDir = filepath.Join(spool, cfg.Run)
+	cfg.SpoolDir = filepath.Join(spool, h.spoolName(cfg.Run))
+	if h.resume {
+		if err := h.takeUp(c, cfg, stores); err != nil {
+			return err
+		}
+	}
 	if err := makeSpool(cfg.SpoolDir); err != nil {
 		return err
 	}
-	cfg.Log, err = logwriter.New(logwriter.Options{Store: stores.log, Run: cfg.Run, Clock: cfg.Clock.Identity(), SpoolDir: cfg.SpoolDir})
+	cfg.Log, err = logwriter.New(logwriter.Options{Store: stores.log, Run: cfg.Run, Clock: cfg.Clock.Identity(), SpoolDir: cfg.SpoolDir, FirstIndex: h.firstIndex(cfg)})
 	if err != nil {
 		return err
 	}
@@ -200,6 +205,7 @@ func drive(c *cli.Context, cfg *runner.Config, stores *opened) error {
 		Store: stores.store, LogStore: stores.logAt,
 		Settings: all, Warnings: stores.warnings, Steps: []rawlog.Step{},
 	}
+	h.describe(cfg)
 	show := newProgress(c, cfg)
 	for _, text := range stores.warnings {
 		show.note(text)
@@ -243,6 +249,8 @@ func verdict(cfg *runner.Config, result *runner.Result, err error) error {
 		return command.Interrupted(errors.Join(errors.New("interrupted: the log is complete up to its watermark"), withoutCancel(err)))
 	case err != nil:
 		return err
+	case cfg.Half != nil && cfg.Manifest.Role == rawlog.RoleConsume:
+		return consumed(result)
 	case result.Acked() == 0:
 		return errors.New("no message was acknowledged: the queue refused everything, the events of the log say why")
 	case cfg.Search && len(result.Broken) == 0: // of a search, tries may fail

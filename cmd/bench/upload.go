@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -45,7 +46,7 @@ func upload(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	address, err := uploadTo(c, spool)
+	address, err := uploadTo(c, spool, files)
 	if err != nil {
 		return err
 	}
@@ -74,6 +75,9 @@ func upload(c *cli.Context) error {
 	return err
 }
 
+// errNothingSpooled: a spool without a closed part or manifest.
+var errNothingSpooled = errors.New("holds nothing that can be stored")
+
 // spooled lists a spool's files by their names in the store, the manifest last,
 // and counts the parts that were never closed.
 func spooled(spool string) (files []string, open int, err error) {
@@ -89,7 +93,7 @@ func spooled(spool string) (files []string, open int, err error) {
 		switch {
 		case strings.HasSuffix(name, ".open"):
 			open++
-		case name == rawlog.ManifestName || strings.HasSuffix(name, ".parquet"):
+		case rawlog.IsManifestName(name) || strings.HasSuffix(name, ".parquet"):
 			files = append(files, name)
 		default:
 			return fmt.Errorf("%s is no file of a spool: name the folder that the run named", p)
@@ -100,10 +104,10 @@ func spooled(spool string) (files []string, open int, err error) {
 		return nil, 0, fmt.Errorf("the spool %s: %w", spool, err)
 	}
 	if len(files) == 0 {
-		return nil, 0, fmt.Errorf("the spool %s holds nothing that can be stored", spool)
+		return nil, open, fmt.Errorf("the spool %s %w", spool, errNothingSpooled)
 	}
 	slices.SortFunc(files, func(a, b string) int {
-		if am, bm := a == rawlog.ManifestName, b == rawlog.ManifestName; am != bm {
+		if am, bm := rawlog.IsManifestName(a), rawlog.IsManifestName(b); am != bm {
 			if am {
 				return 1
 			}
@@ -115,10 +119,14 @@ func spooled(spool string) (files []string, open int, err error) {
 }
 
 // uploadTo is the run's address.
-func uploadTo(c *cli.Context, spool string) (objectstore.Address, error) {
+func uploadTo(c *cli.Context, spool string, files []string) (objectstore.Address, error) {
 	to := c.String("to")
 	if to == "" {
-		body, err := os.ReadFile(filepath.Join(spool, rawlog.ManifestName))
+		name := rawlog.ManifestName
+		if at := slices.IndexFunc(files, rawlog.IsManifestName); at >= 0 {
+			name = files[at]
+		}
+		body, err := os.ReadFile(filepath.Join(spool, name))
 		if err != nil {
 			return objectstore.Address{}, command.Misusef("the spool %s has no %s to tell where its log lies: add --to with the address that the run printed", spool, rawlog.ManifestName)
 		}

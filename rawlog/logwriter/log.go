@@ -32,6 +32,10 @@ type Options struct {
 	// BacklogRows is how many rows of one writer may wait for its encoder
 	// before Append waits; 0 for 2^19.
 	BacklogRows int
+
+	// FirstIndex is the index of the first part of an actor's table: 0, but
+	// where a run goes on that has parts already. Nil for 0.
+	FirstIndex func(table string, step, repeat int, actor string) int
 }
 
 // Log is the raw log of a run. Its methods may be called from any goroutine.
@@ -151,6 +155,9 @@ var actorName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 func open[T any](l *Log, layout layout[T], step, repeat int, actor string) *Writer[T] {
 	w := newWriter[T](layout.chunkRows, l.opt.BacklogRows, &l.counts)
 	e := &encoder[T]{log: l, w: w, layout: layout, parquet: newPartWriter(layout.table, l.zstd), key: streamKey{layout.table.Name, step, repeat, actor}}
+	if l.opt.FirstIndex != nil {
+		e.index = l.opt.FirstIndex(e.key.table, step, repeat, actor)
+	}
 	s := &stream{close: w.Close, encoded: make(chan struct{})}
 
 	l.mu.Lock()

@@ -43,6 +43,10 @@ type Kind uint8
 const (
 	Data Kind = iota // a message of the schedule
 	End              // the end mark of a producer in a partition: Seq is the number of messages before it
+	// Begin is the begin mark of a producer in a partition, its first message
+	// there: what follows the identity tells the other half of the run about
+	// the load.
+	Begin
 	numKinds
 )
 

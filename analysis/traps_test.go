@@ -27,7 +27,7 @@ func summarizeOne(t *testing.T, s StepDigest, v View) StepSummary {
 	return Summarize(synthDigest(s), v).Steps[0]
 }
 
-func TestTrap1SkewedConsumerClock(t *testing.T) {
+func TestTrap01ConsumerClockBehind(t *testing.T) {
 	for _, c := range []struct{ skew, latency time.Duration }{{5 * sec, 20 * ms}, {2 * ms, ms}} {
 		s := summarizeOne(t, synthStep(t, 0, 1000, 10*sec, 50*ms, schedule(10_000, 1000, func(int, time.Duration) time.Duration {
 			return c.latency - c.skew
@@ -46,7 +46,7 @@ func TestTrap1SkewedConsumerClock(t *testing.T) {
 	}
 }
 
-func TestTrap2FreezeIsTheQueues(t *testing.T) {
+func TestTrap02FreezeIsTheQueues(t *testing.T) {
 	const from, to = 12 * sec, 15 * sec
 	m := schedule(30_000, 1000, func(int, time.Duration) time.Duration { return 5 * ms })
 	for i := range m {
@@ -71,7 +71,7 @@ func TestTrap2FreezeIsTheQueues(t *testing.T) {
 	}
 }
 
-func TestTrap3StoppedRunnerIsTheRunners(t *testing.T) {
+func TestTrap03StoppedRunnerIsTheRunners(t *testing.T) {
 	m := schedule(10_000, 1000, func(int, time.Duration) time.Duration { return 5 * ms })
 	for i := range m {
 		for _, from := range []time.Duration{3 * sec, 7 * sec} {
@@ -94,7 +94,7 @@ func TestTrap3StoppedRunnerIsTheRunners(t *testing.T) {
 	}
 }
 
-func TestTrap4QueueRefusesEverything(t *testing.T) {
+func TestTrap04QueueRefusesEverything(t *testing.T) {
 	m := schedule(5000, 1000, func(int, time.Duration) time.Duration { return 0 })
 	for i := range m {
 		m[i].acked, m[i].received = never, never
@@ -118,7 +118,7 @@ func TestTrap4QueueRefusesEverything(t *testing.T) {
 	}
 }
 
-func TestTrap5LastMinuteIsSlow(t *testing.T) {
+func TestTrap05LastMinuteIsSlow(t *testing.T) {
 	d := synthStep(t, 0, 50, 600*sec, 2*sec, schedule(30_000, 50, func(_ int, at time.Duration) time.Duration {
 		if at >= 540*sec {
 			return 2 * sec
@@ -138,7 +138,7 @@ func TestTrap5LastMinuteIsSlow(t *testing.T) {
 	}
 }
 
-func TestTrap6PercentilesAreNotMerged(t *testing.T) {
+func TestTrap06PercentilesAreNotMerged(t *testing.T) {
 	fast := schedule(99_000, 9900, func(int, time.Duration) time.Duration { return 10 * ms })
 	slow := schedule(1000, 100, func(int, time.Duration) time.Duration { return sec })
 	s := summarizeOne(t, synthStep(t, 0, 10_000, 10*sec, 50*ms, append(fast, slow...)), all())
@@ -146,7 +146,7 @@ func TestTrap6PercentilesAreNotMerged(t *testing.T) {
 	near(t, "the merged p99.9", latencyOf(s, EndToEnd).Percentiles["99.9"].Ns, sec)
 }
 
-func TestTrap7VeryLongLatencies(t *testing.T) {
+func TestTrap07VeryLongLatencies(t *testing.T) {
 	for _, long := range []time.Duration{61 * sec, 13 * time.Hour, 29 * 24 * time.Hour} {
 		exact := long + 123_457
 		m := schedule(100, 100, func(i int, _ time.Duration) time.Duration {
@@ -173,7 +173,7 @@ func TestTrap7VeryLongLatencies(t *testing.T) {
 	}
 }
 
-func TestTrap8Blanks(t *testing.T) {
+func TestTrap08Blanks(t *testing.T) {
 	d := synthStep(t, 0, 10, 10*sec, 50*ms, schedule(1, 10, func(int, time.Duration) time.Duration { return 7 * ms }))
 	for i, p := range SeriesOf(&d, View{}).Points {
 		if i > 0 && p.N != 0 {
@@ -196,7 +196,7 @@ func TestTrap8Blanks(t *testing.T) {
 	}
 }
 
-func TestTrap9WarmupLongerThanTheRun(t *testing.T) {
+func TestTrap09WarmupLongerThanTheRun(t *testing.T) {
 	d := synthDigest(synthStep(t, 0, 1000, 2*sec, 10*ms, schedule(2000, 1000, steady(ms))))
 	err := view(5 * sec).Check(d)
 	if err == nil || !strings.Contains(err.Error(), "2 s long") || !strings.Contains(err.Error(), "--warmup") {

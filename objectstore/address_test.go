@@ -30,6 +30,18 @@ func TestParseAddress(t *testing.T) {
 	ok("s3://b?endpoint=https%3A%2F%2F%5B%3A%3A1%5D%3A9000", Address{Bucket: "b", Endpoint: "https://[::1]:9000"})
 }
 
+// Trap 11: bucket names that look like something else.
+func TestTrap11BucketNamesSurvive(t *testing.T) {
+	for _, bucket := range []string{"s3-bench", "3s", "s3", "s3s", "ss3--s3"} {
+		for _, prefix := range []string{"", "1000", "s3", "s3:/x"} {
+			a := Address{Bucket: bucket, Prefix: prefix}
+			if got, err := ParseAddress(a.String()); err != nil || got != a {
+				t.Errorf("%q is read back as %+v, %v", a.String(), got, err)
+			}
+		}
+	}
+}
+
 func TestParseAddressRefuses(t *testing.T) {
 	for s, say := range map[string]string{
 		"":                                      "s3://bucket/prefix",

@@ -135,28 +135,6 @@ func TestOverrunHasRowsAndMemoryStaysBounded(t *testing.T) {
 	}
 }
 
-func TestAFreezeIsRecordedAsBlocked(t *testing.T) {
-	const freeze = 300 * time.Millisecond
-	r := newRig(t, memory.Config{Faults: memory.Faults{Freezes: []memory.Freeze{{After: 200 * time.Millisecond, For: freeze}}}}, 2_000_000, time.Second)
-	accounting(t, r, rawlog.Accounting{Scheduled: 2000, Attempted: 2000, Acked: 2000, Received: 2000})
-	var late, blocked int64
-	r.rows(t, "sent", []string{"intended_ns", "sent_ns", "blocked_ns"}, func(_ rawlog.Part, n int, v []rawlog.Values) {
-		for i := range n {
-			lag := v[1].Ints[i] - v[0].Ints[i]
-			if v[2].Ints[i] > lag {
-				t.Errorf("blocked for %d ns of a lag of %d ns", v[2].Ints[i], lag)
-			}
-			late += lag
-			blocked += v[2].Ints[i]
-		}
-	})
-	// The messages that fall due in the freeze wait for half of it on average:
-	// 600 messages, 90 s in all.
-	if want := int64(600) * int64(freeze) / 2; blocked < want*8/10 {
-		t.Errorf("%v of a lag of %v is the queue's, want at least %v", time.Duration(blocked), time.Duration(late), time.Duration(want*8/10))
-	}
-}
-
 func TestForeignStaleAndCorruptDeliveriesAreCountedAndNotMeasured(t *testing.T) {
 	r := newRig(t, memory.Config{}, 1_000_000, 200*time.Millisecond)
 	payload := func(id envelope.ID) []byte {

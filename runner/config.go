@@ -35,7 +35,11 @@ type Load struct {
 	// DrainTimeout is how long after the schedule's end a step waits for what
 	// is open.
 	DrainTimeout time.Duration
-	Pacing       pace.Kind
+	// ConsumerDelay is how long a consumer takes for each message, one after
+	// the other, from its stamp on; 0 for no time at all, where a batch is
+	// stamped as one.
+	ConsumerDelay time.Duration
+	Pacing        pace.Kind
 }
 
 // AllProducers is the number of producers of all topics.
@@ -155,6 +159,9 @@ func (p *Plan) Check() error {
 		if n.value < n.lo || n.value > n.hi {
 			return fmt.Errorf("%s: %d is not between %d and %d", n.name, n.value, n.lo, n.hi)
 		}
+	}
+	if l.ConsumerDelay < 0 {
+		return fmt.Errorf("consumer delay: %v is negative", l.ConsumerDelay)
 	}
 	if l.DrainTimeout <= 0 {
 		return fmt.Errorf("drain timeout: %v is not positive", l.DrainTimeout)

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -117,5 +118,17 @@ func TestADuplicateAtAnotherConsumerOfTheGroup(t *testing.T) {
 	a := res.Steps[0].Accounting
 	if n := res.Steps[0].EndToEnd.N; n != 300 || a.Received != 300 || a.Duplicates != 20 || a.Lost != 0 {
 		t.Errorf("%d latencies of 300 messages, %+v", n, a)
+	}
+}
+
+func TestOneDeadConsumerOfSeveralEndsTheStepAndSaysSo(t *testing.T) {
+	r := newRig(t, memory.Config{}, 1_000_000, time.Hour)
+	r.plan().Load.Consumers = 2
+	q := newFaulty(memory.Faults{})
+	q.breakAfter = 5
+	r.opens(func() (queue.Queue, error) { return q, nil })
+	_, err := Run(t.Context(), r.cfg)
+	if err == nil || !strings.Contains(err.Error(), errBroken.Error()) || !strings.Contains(err.Error(), "first of its 2 consumers") {
+		t.Errorf("error %v", err)
 	}
 }

@@ -44,8 +44,12 @@ func (s *step) drive(ctx context.Context, cancel context.CancelCauseFunc) error 
 	drain, cancelDrain := context.WithTimeout(ctx, time.Duration(deadline-cfg.Clock.Now()))
 	defer cancelDrain()
 	var loading, finishing sync.WaitGroup
+	pulse := newPulse(cfg.Clock, func(g gap) {
+		s.events.add(s.r.cfg.actor(), "standstill", "the process stood still: it was stopped, or got no CPU", g.to-g.from)
+	})
+	defer pulse.stop()
 	for i, p := range s.senders {
-		p.start, p.end = start, closing
+		p.start, p.end, p.pulse = start, closing, pulse
 		loading.Add(1)
 		finishing.Go(func() {
 			var err error

@@ -11,6 +11,7 @@ import (
 	"queuebench/queue"
 	"queuebench/rawlog"
 	"queuebench/runner/envelope"
+	"queuebench/runner/pace"
 	"queuebench/runner/schedule"
 	"queuebench/runner/seqset"
 )
@@ -25,6 +26,11 @@ type receiver struct {
 	start      *atomic.Int64 // of the schedule, ns
 	log        receivedLog
 	consumer   queue.Consumer
+
+	delay  time.Duration // for each message; 0 for none
+	pacing pace.Kind     // of the delay
+	stop   *atomic.Bool
+	busy   int64 // until then it works on the last message
 
 	tracks []track // per producer
 
@@ -113,6 +119,12 @@ func (r *receiver) name() string { return fmt.Sprintf("consumer-%d", r.id) }
 // run receives until ctx ends, which is no error.
 func (r *receiver) run(ctx context.Context) error {
 	defer r.settle()
+	take := func(batch []queue.Delivery) { r.take(batch, r.clock.Now()) }
+	if r.delay > 0 {
+		w := pace.New(r.clock, r.pacing, r.stop)
+		defer w.Close()
+		take = func(batch []queue.Delivery) { r.serve(ctx, w, batch) }
+	}
 	for {
 		r.idle.Store(true)
 		batch, err := r.consumer.Receive(ctx)
@@ -123,7 +135,20 @@ func (r *receiver) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		r.take(batch, r.clock.Now())
+		take(batch)
+	}
+}
+
+// serve takes a batch as a consumer does that polls single messages and works
+// on each for the delay: a message is received when its turn comes.
+func (r *receiver) serve(ctx context.Context, w *pace.Waiter, batch []queue.Delivery) {
+	for i := range batch {
+		now := w.Until(r.busy)
+		if ctx.Err() != nil {
+			return
+		}
+		r.take(batch[i:i+1], now)
+		r.busy = now + int64(r.delay)
 	}
 }
 

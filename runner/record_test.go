@@ -56,7 +56,7 @@ func sendingPath(batch int) func() {
 	}
 	s := &sender{
 		tag: 1, share: schedule.NewShare(schedule.NewConstant(1e12, time.Hour), 0, 1), partitions: 1,
-		source: source, clock: c, producer: q, stop: new(atomic.Bool), start: c.Now() - int64(time.Hour),
+		source: source, clock: c, producer: q, stop: new(atomic.Bool), pulse: still(), start: c.Now() - int64(time.Hour),
 	}
 	s.books = ledger.New(0, 1<<16, 1, newNowhereLog[rawlog.SentRow](), c.Now)
 	q.books = s.books
@@ -71,20 +71,32 @@ func sendingPath(batch int) func() {
 
 // receivingPath is a receiver that takes a batch of messages with each call.
 func receivingPath(batch int) func() {
+	_, take := newReceiving(batch)
+	now := int64(0)
+	return func() {
+		now += int64(batch)
+		take(now)
+	}
+}
+
+// newReceiving is a receiver and what makes it take a batch of messages, with
+// seqs that go on, at a moment.
+func newReceiving(batch int) (*receiver, func(now int64)) {
 	s := schedule.NewConstant(1e12, time.Hour)
 	r := newReceiver(0, newGroup("g", 1), 1, s, 1, 1)
-	r.clock, r.start, r.log = clock.New(), new(atomic.Int64), newNowhereLog[rawlog.ReceivedRow]()
+	r.start, r.log = new(atomic.Int64), newNowhereLog[rawlog.ReceivedRow]()
 	deliveries := make([]queue.Delivery, batch)
 	for i := range deliveries {
 		deliveries[i].Payload = make([]byte, 100)
 	}
+	head := envelope.NewHead(envelope.Data, 0, 1)
 	var seq int64
-	return func() {
+	return r, func(now int64) {
 		for i := range deliveries {
-			envelope.Encode(deliveries[i].Payload, envelope.ID{Tag: 1, Seq: seq})
+			head.Encode(deliveries[i].Payload, seq)
 			seq++
 		}
-		r.take(deliveries, seq)
+		r.take(deliveries, now)
 	}
 }
 

@@ -49,6 +49,7 @@ type sender struct {
 	stop     *atomic.Bool
 
 	holds   ledger.Holds
+	pulse   *pulse
 	batch   []queue.Message
 	entries []ledger.Entry // of the messages of batch
 
@@ -88,7 +89,7 @@ func (s *sender) load(ctx context.Context) (scheduled int64, err error) {
 		}
 		room := min(s.books.Room(), int64(n))
 		if room <= 0 {
-			s.holds.Add(now, w.Until(now+int64(roomPause)))
+			s.held(now, w.Until(now+int64(roomPause)))
 			continue
 		}
 		k := s.fill(int(room), now)
@@ -181,7 +182,7 @@ func (s *sender) send(ctx context.Context, k int) error {
 	s.ownLag.Store(max(0, sent-first-s.entries[0].Blocked))
 	s.books.Register(k)
 	taken, err := s.producer.Send(ctx, s.batch[:k])
-	s.holds.Add(sent, s.clock.Now())
+	s.held(sent, s.clock.Now())
 	if lag := sent - first; lag > s.maxLag.Load() {
 		s.maxLag.Store(lag)
 	}
@@ -197,6 +198,18 @@ func (s *sender) send(ctx context.Context, k int) error {
 	}
 	s.refusals.add(s.events, s.name(), int64(k-taken), err)
 	return nil
+}
+
+// held notes that the client held the sender, but for the times in which the
+// whole process stood still, which are its own.
+func (s *sender) held(from, to int64) {
+	if to-from >= int64(standstill) {
+		s.pulse.during(from, to, func(g gap) {
+			s.holds.Add(from, g.from)
+			from = g.to
+		})
+	}
+	s.holds.Add(from, to)
 }
 
 // finish sends an end mark to each partition and waits until everything that

@@ -218,6 +218,7 @@ func (s *step) openConsumer(ctx context.Context, topic int, g *group, cancel con
 	}
 	r := newReceiver(id, g, s.tag, s.plan.Schedule, s.plan.Load.AllProducers(), s.partitions)
 	r.clock, r.start = cfg.Clock, &s.start
+	r.delay, r.pacing, r.stop = s.plan.Load.ConsumerDelay, s.plan.Load.Pacing, &s.stop
 	if s.attendance != nil {
 		s.attendance.goOn(r)
 	}
@@ -234,10 +235,18 @@ func (s *step) openConsumer(ctx context.Context, topic int, g *group, cancel con
 		err := r.run(ctx)
 		s.events.add(r.name(), "end", endText(err), rawlog.Null)
 		if err != nil {
-			s.fail(fmt.Errorf("%s: %w", r.name(), err), cancel)
+			s.fail(fmt.Errorf("%s: %w%s", r.name(), err, s.alone()), cancel)
 		}
 	})
 	return nil
+}
+
+// alone says why a step ends with one consumer of several.
+func (s *step) alone() string {
+	if n := s.plan.Load.Topics * s.plan.Load.Groups * s.plan.Load.Consumers; n > 1 {
+		return fmt.Sprintf(" (the step ends with the first of its %d consumers that fails: what was meant for it would be late or lost)", n)
+	}
+	return ""
 }
 
 func (s *step) openProducer(ctx context.Context, id int) (err error) {

@@ -117,7 +117,7 @@ func TestQuantileCorners(t *testing.T) {
 
 // Trap 7 at the level of the histogram: long values are exact as the maximum
 // and within the stated error as a quantile.
-func TestLongValuesWithinTheError(t *testing.T) {
+func TestTrap07LongValuesWithinTheError(t *testing.T) {
 	for _, d := range []time.Duration{61 * time.Second, 13 * time.Hour, 29 * 24 * time.Hour} {
 		var h Histogram
 		for _, v := range []int64{int64(d) + 12345, int64(d), 1} {

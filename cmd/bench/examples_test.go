@@ -131,7 +131,7 @@ func TestUploadRefusesWhatIsNoSpool(t *testing.T) {
 	}
 }
 
-// TestTrap11CleanTouchesNoNeighbour has neighbours whose names begin alike (trap 11).
+// Trap 11: the neighbours have names that begin alike.
 func TestTrap11CleanTouchesNoNeighbour(t *testing.T) {
 	bareEnvironment(t)
 	store, err := objectstore.OpenFolder("lake")

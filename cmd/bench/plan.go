@@ -120,11 +120,12 @@ func loadOf(c *cli.Context, k kind) (runner.Load, error) {
 	if err != nil {
 		return runner.Load{}, err
 	}
-	return runner.Load{
+	load := runner.Load{
 		Payload: messages,
 		Topics:  c.Int("topics"), Producers: c.Int("producers"), Groups: c.Int("groups"), Consumers: c.Int("consumers"),
 		MaxInFlight: c.Int("max-in-flight"), DrainTimeout: c.Duration("drain-timeout"),
-	}, nil
+	}
+	return load, pacingOf(c, &load)
 }
 
 // inOrder puts steps into the order that --order asks for.

@@ -44,7 +44,8 @@ func loadFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "json", Usage: "print the result as a line of JSON in the place of the table"},
 		&cli.BoolFlag{Name: "quiet", Usage: "show no progress"},
 	}
-	flags = append(append(append(flags, arrivalFlags()...), payloadFlags()...), queueFlags()...)
+	flags = append(append(append(flags, arrivalFlags()...), payloadFlags()...), pacingFlags()...)
+	flags = append(flags, queueFlags()...)
 	return append(flags, placeFlags()...)
 }
 

@@ -7,6 +7,8 @@
 package pace
 
 import (
+	"fmt"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -21,6 +23,21 @@ const (
 	Precise Kind = iota // nanosleep and spin on Linux, Sleep elsewhere
 	Sleep               // time.Sleep alone, to compare with
 )
+
+var kindNames = [...]string{"precise", "sleep"}
+
+// String is the name that ParseKind reads back.
+func (k Kind) String() string { return kindNames[k] }
+
+// ParseKind reads the name of a way to wait.
+func ParseKind(name string) (Kind, error) {
+	for k, n := range kindNames {
+		if n == name {
+			return Kind(k), nil
+		}
+	}
+	return 0, fmt.Errorf("%q is no way to wait: say %s", name, strings.Join(kindNames[:], " or "))
+}
 
 const (
 	// spin is how long before the moment the sleep ends. Measured on 2 shared

@@ -45,6 +45,7 @@ var mayEnter = map[string]string{
 	"runner/ledger":        "queue rawlog runner/seqset",
 	"runner/hostinfo":      "rawlog",
 	"runner/capacity":      "",
+	"runner/calibration":   "runner runner/hostinfo runner/pace runner/payload runner/schedule queue rawlog rawlog/logwriter stats clock objectstore",
 	"runner": "queue rawlog rawlog/logwriter stats clock objectstore " +
 		"runner/envelope runner/schedule runner/payload runner/seqset runner/pace runner/ledger runner/hostinfo",
 	"internal/command":     "internal/nearest",
@@ -59,7 +60,7 @@ var mayEnter = map[string]string{
 	"internal/versitygw":   "",
 	"cmd/analyze":          "analysis figure site rawlog rawlog/logstore internal/command internal/storeflags internal/version",
 	"cmd/bench": "queue queue/memory queue/deltalake objectstore objectstore/embedded rawlog rawlog/logwriter runner runner/schedule runner/payload " +
-		"runner/pace runner/capacity runner/hostinfo stats clock workload scenario internal/command internal/storeflags internal/version",
+		"runner/pace runner/capacity runner/hostinfo runner/calibration stats clock workload scenario internal/command internal/storeflags internal/version",
 	"interop/duckdb": "",
 }
 

@@ -57,6 +57,8 @@ type Manifest struct {
 
 	// Settings are all settings of the run by their flag's name, as text.
 	Settings map[string]string `json:"settings"`
+	// Calibration is of this run's own instrument; nil where it was left out.
+	Calibration *Calibration `json:"calibration,omitempty"`
 	// Warnings were found before or while it ran, in words.
 	Warnings []string `json:"warnings"`
 

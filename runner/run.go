@@ -57,6 +57,8 @@ type run struct {
 	ctx   context.Context
 	meter *hostinfo.Meter
 
+	toldInstrument bool
+
 	mu     sync.Mutex // guards the manifest
 	result Result
 }
@@ -144,6 +146,7 @@ func (r *run) steps(ctx context.Context) (removals []func(context.Context) error
 		}
 		result := s.result()
 		r.record(s, result)
+		r.tellInstrument(s, &result)
 		if err != nil {
 			if p.Role != rawlog.RoleConsume { // which knows no rate, and has one step
 				err = fmt.Errorf("step %d (%s messages per second), repeat %d: %w", p.Step, p.Rate, p.Repeat, err)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -33,8 +34,18 @@ func TestMain(m *testing.M) {
 func bench(t *testing.T, args ...string) (status int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	status = command.Main(t.Context(), newApp(), append([]string{"bench"}, args...), &out, &errs)
+	status = command.Main(t.Context(), newApp(), append([]string{"bench"}, uncalibrated(args)...), &out, &errs)
 	return status, out.String(), errs.String()
+}
+
+// uncalibrated leaves a run's calibration out where a test does not ask for it:
+// half a second each.
+func uncalibrated(args []string) []string {
+	asked := slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "--calibrate") || a == "--help" })
+	if asked || len(args) == 0 || !slices.Contains([]string{"sweep", "run", "produce", "consume", "capacity"}, args[0]) {
+		return args
+	}
+	return slices.Insert(slices.Clone(args), 1, "--calibrate=false")
 }
 
 // bareEnvironment takes away what would name a store or its keys, and works in

@@ -3,9 +3,10 @@
 //
 //	bench sweep --queue delta --rates 1000,10000,30000 --duration 10s --commit-interval 100ms
 //
-// Its commands are sweep, run, produce, consume, clean, upload, version and completion; each
-// tells what it outputs with --help. It measures and records; what the numbers
-// mean is for analyze, which it does not contain.
+// Its commands are sweep, run, produce, consume, capacity, calibrate, clean,
+// upload, version and completion; each tells what it outputs with --help. It
+// measures and records; what the numbers mean is for analyze, which it does not
+// contain.
 package main
 
 import (
@@ -28,6 +29,6 @@ func newApp() *cli.App {
 		Description: "Prints a table of what happened at each rate; its last line is the address of the\nraw log, which every analyze command takes.",
 		UsageText: `   bench sweep --queue delta --rates 1000,10000 --duration 2s --commit-interval 100ms
    bench run --queue memory --rate 10000 --duration 2s`,
-		Commands: []*cli.Command{sweepCommand(), runCommand(), produceCommand(), consumeCommand(), capacityCommand(), cleanCommand(), uploadCommand(), versionCommand()},
+		Commands: []*cli.Command{sweepCommand(), runCommand(), produceCommand(), consumeCommand(), capacityCommand(), calibrateCommand(), cleanCommand(), uploadCommand(), versionCommand()},
 	}
 }

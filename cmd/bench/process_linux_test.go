@@ -47,7 +47,7 @@ func (w *watched) String() string {
 // latest.
 func startBench(t *testing.T, args ...string) *process {
 	t.Helper()
-	p := &process{cmd: exec.Command(os.Args[0], args...), done: make(chan struct{})}
+	p := &process{cmd: exec.Command(os.Args[0], uncalibrated(args)...), done: make(chan struct{})}
 	p.cmd.Env = append(os.Environ(), asProcess+"=1")
 	p.cmd.Stdout, p.cmd.Stderr = &p.stdout, &p.stderr
 	if err := p.cmd.Start(); err != nil {

@@ -43,6 +43,7 @@ func loadFlags() []cli.Flag {
 		&cli.StringFlag{Name: "spool", Usage: "folder in which parts of the log wait for their upload", Value: "queuebench-spool"},
 		&cli.BoolFlag{Name: "json", Usage: "print the result as a line of JSON in the place of the table"},
 		&cli.BoolFlag{Name: "quiet", Usage: "show no progress"},
+		&cli.BoolFlag{Name: "calibrate", Usage: "measure the load generator itself for half a second before the first rate, and keep that with the run", Value: true},
 	}
 	flags = append(append(append(flags, arrivalFlags()...), payloadFlags()...), pacingFlags()...)
 	flags = append(flags, queueFlags()...)
@@ -211,6 +212,7 @@ func drive(c *cli.Context, cfg *runner.Config, stores *opened, h *half) error {
 	for _, text := range stores.warnings {
 		show.note(text)
 	}
+	calibrateRun(c, cfg, show)
 	cfg.Status, cfg.Note = show.status, show.note
 	result, err := runner.Run(c.Context, *cfg)
 	show.close()

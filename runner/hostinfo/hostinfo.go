@@ -41,6 +41,7 @@ type Use struct {
 	CPUNs            int64 // of the process
 	StealNs          int64 // of all CPUs, withheld by a hypervisor
 	MemoryBytes      int64 // resident memory of the process, level
+	ThrottledNs      int64 // of the control group, by its processor quota
 	GCPauseNs        int64
 	NetworkInBytes   int64 // of the host, loopback included
 	NetworkOutBytes  int64
@@ -53,12 +54,13 @@ type Use struct {
 type Meter struct {
 	process *process.Process
 	folder  string
+	cpuStat string // empty where the process has no quota
 	gc      debug.GCStats
 }
 
 // NewMeter makes a meter for this process and the file system of a folder.
 func NewMeter(folder string) *Meter {
-	m := &Meter{folder: folder}
+	m := &Meter{folder: folder, cpuStat: cpuStat("/")}
 	if p, err := process.NewProcess(int32(os.Getpid())); err == nil {
 		m.process = p
 	}
@@ -68,16 +70,21 @@ func NewMeter(folder string) *Meter {
 // Read reads what was used up to now.
 func (m *Meter) Read() Use {
 	u := Use{
-		CPUNs: rawlog.Null, StealNs: rawlog.Null, MemoryBytes: rawlog.Null,
+		CPUNs: rawlog.Null, StealNs: rawlog.Null, ThrottledNs: rawlog.Null, MemoryBytes: rawlog.Null,
 		NetworkInBytes: rawlog.Null, NetworkOutBytes: rawlog.Null,
 		DiskReadBytes: rawlog.Null, DiskWrittenBytes: rawlog.Null, DiskUsedBytes: rawlog.Null,
 	}
 	debug.ReadGCStats(&m.gc)
 	u.GCPauseNs = int64(m.gc.PauseTotal)
-	if m.process != nil {
-		if t, err := m.process.Times(); err == nil {
-			u.CPUNs = ns(t.User + t.System)
+	if ns, known := cpuTime(); known {
+		u.CPUNs = ns
+	}
+	if m.cpuStat != "" {
+		if ns, known := throttled(m.cpuStat); known {
+			u.ThrottledNs = ns
 		}
+	}
+	if m.process != nil {
 		if i, err := m.process.MemoryInfo(); err == nil {
 			u.MemoryBytes = int64(i.RSS)
 		}
@@ -124,7 +131,7 @@ func wholeDisk(name string) bool {
 // what either reading does not know is rawlog.Null.
 func (u Use) Since(before Use) Use {
 	for _, c := range []struct{ now, before *int64 }{
-		{&u.CPUNs, &before.CPUNs}, {&u.StealNs, &before.StealNs}, {&u.GCPauseNs, &before.GCPauseNs},
+		{&u.CPUNs, &before.CPUNs}, {&u.StealNs, &before.StealNs}, {&u.ThrottledNs, &before.ThrottledNs}, {&u.GCPauseNs, &before.GCPauseNs},
 		{&u.NetworkInBytes, &before.NetworkInBytes}, {&u.NetworkOutBytes, &before.NetworkOutBytes},
 		{&u.DiskReadBytes, &before.DiskReadBytes}, {&u.DiskWrittenBytes, &before.DiskWrittenBytes},
 	} {

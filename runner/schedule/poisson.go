@@ -3,7 +3,6 @@ package schedule
 import (
 	"fmt"
 	"math"
-	"slices"
 	"sort"
 )
 
@@ -75,9 +74,15 @@ func (c *cells) points(cell int64, into []uint64) []uint64 {
 	key := c.key(cell)
 	into = into[:0]
 	for k := range uint64(c.count(cell)) {
-		into = append(into, mix(key+(k+1)*golden))
+		// Insertion: a cell is short.
+		u := mix(key + (k+1)*golden)
+		into = append(into, u)
+		i := len(into) - 1
+		for ; i > 0 && into[i-1] > u; i-- {
+			into[i] = into[i-1]
+		}
+		into[i] = u
 	}
-	slices.Sort(into)
 	return into
 }
 

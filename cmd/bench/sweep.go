@@ -29,6 +29,9 @@ func loadFlags() []cli.Flag {
 		&cli.StringFlag{Name: "queue", Aliases: []string{"q"}, Usage: "queue under test: " + kindsUsage(), Value: "delta"},
 		&cli.StringFlag{Name: "duration", Aliases: []string{"d"}, Usage: "how long each rate lasts", Value: "300s"},
 		&cli.StringFlag{Name: "seconds-to-stream", Usage: "the same, in seconds"},
+	}
+	flags = append(append(flags, arrivalFlags()...), payloadFlags()...)
+	flags = append(flags,
 		&cli.IntFlag{Name: "topics", Usage: "topics, each with the producers, groups and consumers below", Value: 1},
 		&cli.IntFlag{Name: "producers", Usage: "producers of a topic; all share the rate", Value: 1},
 		&cli.IntFlag{Name: "groups", Usage: "consumer groups; each gets all messages", Value: 1},
@@ -44,9 +47,8 @@ func loadFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "json", Usage: "print the result as a line of JSON in the place of the table"},
 		&cli.BoolFlag{Name: "quiet", Usage: "show no progress"},
 		&cli.BoolFlag{Name: "calibrate", Usage: "measure the load generator itself for half a second before the first rate, and keep that with the run", Value: true},
-	}
-	flags = append(append(append(flags, arrivalFlags()...), payloadFlags()...), pacingFlags()...)
-	flags = append(flags, queueFlags()...)
+	)
+	flags = append(append(flags, pacingFlags()...), queueFlags()...)
 	return append(flags, placeFlags()...)
 }
 

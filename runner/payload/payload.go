@@ -96,6 +96,7 @@ func New(spec Spec, seed uint64, producers int) *Set {
 // batch uses again. One goroutine uses it.
 type Source struct {
 	set      *Set
+	filler   *Filler
 	producer uint16
 	tag      uint32
 	head     envelope.Head
@@ -115,7 +116,7 @@ type Source struct {
 // Source makes the source of a producer, whose batches have at most so many
 // messages and bytes, but for a single message that is larger.
 func (s *Set) Source(producer int, tag uint32, messages, bytes int) (*Source, error) {
-	src := &Source{set: s, producer: uint16(producer), tag: tag, head: envelope.NewHead(envelope.Data, uint16(producer), tag), size: s.spec.Sizes.fixed()}
+	src := &Source{set: s, filler: s.filler, producer: uint16(producer), tag: tag, head: envelope.NewHead(envelope.Data, uint16(producer), tag), size: s.spec.Sizes.fixed()}
 	src.plain = src.size > 0 && s.spec.Compressibility == 0 && s.spec.Keys.N == 0 && len(s.spec.Headers) == 0
 	if s.spec.Keys.N > 0 {
 		src.chooser = s.spec.Keys.chooser(mix(s.seed ^ keySeed))
@@ -158,7 +159,7 @@ func (s *Source) Fill(m *queue.Message, seq int64) bool {
 		p := s.slab[s.used:end:end]
 		s.used = end
 		s.head.Encode(p, seq)
-		s.set.filler.Fill(p, s.producer, seq)
+		s.filler.Fill(p, s.producer, seq)
 		m.Payload = p
 		return true
 	}
@@ -187,7 +188,7 @@ func (s *Source) fillAny(m *queue.Message, seq int64) bool {
 	if s.lines != nil {
 		copy(p[envelope.Size:], line)
 	} else {
-		s.set.filler.Fill(p, s.producer, seq)
+		s.filler.Fill(p, s.producer, seq)
 		thin(p[envelope.Size:], spec.Compressibility)
 	}
 	m.Payload, m.Headers = p, spec.Headers
@@ -230,7 +231,7 @@ func (s *Source) key(k int64) []byte {
 func (s *Source) Mark(partition int32, messages int64) queue.Message {
 	p := make([]byte, max(envelope.Size, s.set.spec.Smallest()))
 	envelope.Encode(p, envelope.ID{Kind: envelope.End, Producer: s.producer, Tag: s.tag, Seq: messages})
-	s.set.filler.Fill(p, s.producer, envelope.MaxSeq-int64(partition))
+	s.filler.Fill(p, s.producer, envelope.MaxSeq-int64(partition))
 	return queue.Message{Payload: p, Partition: partition, Headers: s.set.spec.Headers}
 }
 

@@ -60,7 +60,7 @@ var mayEnter = map[string]string{
 	"internal/versitygw":   "",
 	"cmd/analyze":          "analysis figure site rawlog rawlog/logstore internal/command internal/storeflags internal/version",
 	"cmd/bench": "queue queue/memory queue/deltalake objectstore objectstore/embedded rawlog rawlog/logwriter runner runner/schedule runner/payload " +
-		"runner/pace runner/capacity runner/hostinfo runner/calibration stats clock workload scenario internal/command internal/storeflags internal/version",
+		"runner/pace runner/capacity runner/hostinfo runner/calibration stats clock workload scenario internal/nearest internal/yamlfile internal/command internal/storeflags internal/version",
 	"interop/duckdb": "",
 }
 

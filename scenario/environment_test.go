@@ -48,7 +48,7 @@ func newRig(t *testing.T, text string) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := NewVariables(f, os.Args[0])
+	v, err := NewVariables(f, os.Args[0], "r1")
 	if err != nil {
 		t.Fatal(err)
 	}

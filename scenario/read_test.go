@@ -161,13 +161,13 @@ func TestVariables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := NewVariables(f, "/bin/bench")
+	v, err := NewVariables(f, "/bin/bench", "r1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("QB_TEST", "x y")
 	for text, want := range map[string]string{
-		"plain $HOME $$ {x}": "plain $HOME $$ {x}", "$${dir}": "${dir}", "${bench}!": "/bin/bench!",
+		"plain $HOME $$ {x}": "plain $HOME $$ {x}", "$${dir}": "${dir}", "${bench}!": "/bin/bench!", "${run}": "r1",
 		"${env.QB_TEST}": "x y", "${dir}/a": v.dir + "/a", "${here}": v.here,
 	} {
 		if got, err := v.Expand(text); err != nil || got != want {

@@ -10,11 +10,13 @@ import (
 	"time"
 )
 
-// askEvery is the pause between two questions whether a process is ready, and
-// answerIn is how long one may take.
+// askEvery is the pause between two questions whether a process is ready. One
+// may take answerIn, and twice as long after each that took too long, up to
+// answerAtMost: a server may never answer who came while it was starting.
 const (
-	askEvery = 50 * time.Millisecond
-	answerIn = 5 * time.Second
+	askEvery     = 50 * time.Millisecond
+	answerIn     = 500 * time.Millisecond
+	answerAtMost = 10 * time.Second
 )
 
 // ready waits until a process is ready. That it ends, or is not ready in time,
@@ -28,12 +30,15 @@ func (e *Environment) ready(ctx context.Context, p *Part, proc *process) error {
 	ctx, cancel := context.WithTimeout(ctx, r.Timeout)
 	defer cancel()
 	last := errors.New("no answer came")
-	for {
+	for limit := answerIn; ; {
 		if proc.hasEnded() {
 			return fmt.Errorf("it ended before it was ready: %w", orDone(proc.err))
 		}
-		one, done := context.WithTimeout(ctx, answerIn)
+		one, done := context.WithTimeout(ctx, limit)
 		answer := ask(one)
+		if one.Err() != nil {
+			limit = min(2*limit, answerAtMost)
+		}
 		done()
 		if answer == nil {
 			return nil

@@ -23,6 +23,7 @@ import (
 //	${dir}          a folder of this run, removed when it has ended
 //	${here}         the folder of the scenario file
 //	${bench}        this program
+//	${run}          the id of the run
 //	${port.NAME}    a free port of the loopback interface, named under ports
 //	${secret.NAME}  a random text, the same wherever the name stands; it is
 //	                struck out of what commands print
@@ -30,9 +31,9 @@ import (
 
 // Variables are the values of a run's variables.
 type Variables struct {
-	dir, here, bench string
-	ports            map[string]int
-	getenv           func(string) (string, bool)
+	dir, here, bench, run string
+	ports                 map[string]int
+	getenv                func(string) (string, bool)
 
 	mu      sync.Mutex // guards secrets
 	secrets map[string]string
@@ -40,13 +41,13 @@ type Variables struct {
 
 // NewVariables makes the variables of a file: it picks free ports and makes the
 // run's folder below the system's folder for temporary files. bench is the path
-// of this program.
-func NewVariables(f *File, bench string) (*Variables, error) {
+// of this program, run the id of the run.
+func NewVariables(f *File, bench, run string) (*Variables, error) {
 	here, err := filepath.Abs(filepath.Dir(f.Path))
 	if err != nil {
 		return nil, err
 	}
-	v := &Variables{here: here, bench: bench, ports: map[string]int{}, secrets: map[string]string{}, getenv: os.LookupEnv}
+	v := &Variables{here: here, bench: bench, run: run, ports: map[string]int{}, secrets: map[string]string{}, getenv: os.LookupEnv}
 	if v.ports, err = freePorts(f.Ports); err != nil {
 		return nil, err
 	}
@@ -83,6 +84,8 @@ func (v *Variables) lookup(name string) (string, error) {
 		return v.here, nil
 	case "bench":
 		return v.bench, nil
+	case "run":
+		return v.run, nil
 	}
 	kind, rest, _ := strings.Cut(name, ".")
 	switch kind {
@@ -138,7 +141,7 @@ func (v *Variables) environ() (all []string) {
 		all = append(all, fmt.Sprintf("BENCH_PORT_%s=%d", name, port))
 	}
 	slices.Sort(all)
-	return append(all, "BENCH_DIR="+v.dir, "BENCH_HERE="+v.here, "BENCH_PROGRAM="+v.bench)
+	return append(all, "BENCH_DIR="+v.dir, "BENCH_HERE="+v.here, "BENCH_PROGRAM="+v.bench, "BENCH_RUN="+v.run)
 }
 
 // strike takes secrets out of what a command printed.
@@ -182,13 +185,13 @@ func expand(text string, lookup func(name string) (string, error)) (string, erro
 func (f *File) known(name string) (string, error) {
 	kind, rest, dotted := strings.Cut(name, ".")
 	switch {
-	case slices.Contains([]string{"dir", "here", "bench"}, name):
+	case slices.Contains([]string{"dir", "here", "bench", "run"}, name):
 	case dotted && kind == "port" && slices.Contains(f.Ports, rest):
 	case dotted && kind == "port":
 		return "", fmt.Errorf("${%.60s}: name the port under ports", name)
 	case dotted && (kind == "secret" || kind == "env") && rest != "":
 	default:
-		return "", fmt.Errorf("${%.60s} is no variable: there are dir, here, bench, port.NAME, secret.NAME and env.NAME", name)
+		return "", fmt.Errorf("${%.60s} is no variable: there are dir, here, bench, run, port.NAME, secret.NAME and env.NAME", name)
 	}
 	return "", nil
 }

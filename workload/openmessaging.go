@@ -231,7 +231,7 @@ func (o *omFile) time() error {
 		return nil
 	}
 	o.set("testDurationMinutes", "duration", whole((minutes+warmup)*60)+"s", line)
-	if warmup > 0 {
+	if warmup > 0 && o.has("duration") {
 		o.note("the first %s of each rate are warm-up, which the analysis cuts: `analyze summary RUN --warmup %s`", whole(warmup*60)+"s", whole(warmup*60)+"s")
 	}
 	return nil

@@ -56,6 +56,9 @@ func (k Known) named(name string) *Setting {
 	return nil
 }
 
+// Names are the names of all flags.
+func (k Known) Names() []string { return k.of("") }
+
 // of are the names of the flags that a command has.
 func (k Known) of(command string) (names []string) {
 	for i := range k {

@@ -52,7 +52,14 @@ func TestExamplesRunAsTheyAreWritten(t *testing.T) {
 	}
 	for name, text := range texts {
 		t.Run(name, func(t *testing.T) {
+			project, err := filepath.Abs("../..")
+			if err != nil {
+				t.Fatal(err)
+			}
 			bareEnvironment(t)
+			if err := os.Symlink(filepath.Join(project, "scenarios"), "scenarios"); err != nil {
+				t.Fatal(err)
+			}
 			for line := range strings.Lines(text) {
 				args := strings.Fields(line)
 				if len(args) < 2 || args[0] != "bench" {

@@ -41,13 +41,18 @@ func drafts(c *cli.Context, k kind, rates ratesOf, seed uint64) ([]draft, error)
 	}
 	var once []draft
 	for _, v := range variants {
-		with, err := command.With(c, command.Given(c), v)
+		with, err := command.With(c, command.Given(c), v.settings)
 		if err != nil {
 			return nil, command.Misusef("--vary: %w", err)
 		}
-		steps, err := draftsOf(with, k, rates, seed, v)
+		steps, err := draftsOf(with, k, rates, seed, v.settings)
 		if err != nil {
 			return nil, err
+		}
+		for _, d := range steps {
+			if v.name != "" {
+				d.Settings[variantName] = v.name
+			}
 		}
 		if once = append(once, steps...); repeats > maxSteps/len(once) {
 			return nil, command.Misusef("%d steps, each %d times, are more than %d: lower --repeats, or sweep fewer at once", len(once), repeats, maxSteps)
@@ -143,10 +148,22 @@ func inOrder(c *cli.Context, all []draft, seed uint64) error {
 // fixed are flags that say where things are, or what is true of a whole run.
 var fixed = []string{"workload", "queue", "seed", "run-id", "spool", "json", "quiet", "calibrate", "repeats", "order", "stop-when-behind", "fail-fast", "vary"}
 
-// variations are the combinations of what --vary varies; one that varies
-// nothing where it does not stand.
-func variations(c *cli.Context) ([][]command.Setting, error) {
-	all := [][]command.Setting{nil}
+// variant is what a step has of its own.
+type variant struct {
+	name     string // empty where the settings say it all
+	settings []command.Setting
+}
+
+// variantName is the setting that keeps a variant's name.
+const variantName = "variant"
+
+// variations are the combinations of what --vary varies, each with each variant
+// of the scenario, if there is one; one that varies nothing where nothing does.
+func variations(c *cli.Context) ([]variant, error) {
+	all := []variant{{}}
+	if s := scenarioOf(c.Context); s != nil && s.variants != nil {
+		all = s.variants
+	}
 	refused := map[string]bool{}
 	for _, name := range fixed {
 		refused[name] = true
@@ -170,10 +187,11 @@ func variations(c *cli.Context) ([][]command.Setting, error) {
 		if len(values) > maxSteps/len(all) {
 			return nil, command.Misusef("--vary makes more than %d steps: vary less at once", maxSteps)
 		}
-		var next [][]command.Setting
+		var next []variant
 		for _, before := range all {
 			for _, v := range values {
-				next = append(next, append(before[:len(before):len(before)], command.Setting{Name: name, Value: v}))
+				n := len(before.settings)
+				next = append(next, variant{before.name, append(before.settings[:n:n], command.Setting{Name: name, Value: v})})
 			}
 		}
 		all = next

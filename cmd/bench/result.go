@@ -53,6 +53,8 @@ type jsonResult struct {
 	Steps    []jsonStepEntry `json:"steps"`
 	// Capacity is the result of a search.
 	Capacity *rawlog.Capacity `json:"capacity,omitempty"`
+	// Scenario is there when there was one.
+	Scenario *scenarioResult `json:"scenario,omitempty"`
 }
 
 type jsonStepEntry struct {
@@ -94,14 +96,17 @@ func latencyOf(c stats.Compact, missing int64) jsonLatency {
 }
 
 // printResult prints the table, or JSON, and the run's address on a line of its
-// own.
-func printResult(c *cli.Context, cfg *runner.Config, stores *opened, r *runner.Result) error {
+// own. s is what a scenario adds; nil for none.
+func printResult(c *cli.Context, cfg *runner.Config, stores *opened, r *runner.Result, s *scenarioResult) error {
 	w := c.App.Writer
 	var err error
 	if c.Bool("json") {
-		err = printJSON(w, cfg.Manifest, stores, r)
+		err = printJSON(w, cfg.Manifest, stores, r, s)
 	} else if len(r.Steps) > 0 {
 		err = printTable(w, cfg.Manifest, r)
+		if err == nil && s != nil {
+			err = s.print(w)
+		}
 	}
 	if err != nil {
 		return err
@@ -110,12 +115,13 @@ func printResult(c *cli.Context, cfg *runner.Config, stores *opened, r *runner.R
 	return err
 }
 
-func printJSON(w io.Writer, m *rawlog.Manifest, stores *opened, r *runner.Result) error {
+func printJSON(w io.Writer, m *rawlog.Manifest, stores *opened, r *runner.Result, s *scenarioResult) error {
 	out := jsonResult{
 		Schema: resultSchema, Run: m.Run, Role: m.Role, Address: stores.address, Complete: m.Complete, Reason: m.Reason, Queue: m.Queue.Kind,
 		Embedded: m.Store.Embedded || m.Queue.InProcess,
 		Capacity: m.Capacity,
 		Warnings: notNil(m.Warnings), Broken: notNil(r.Broken), Unsent: notNil(r.Unsent), Steps: []jsonStepEntry{},
+		Scenario: s,
 	}
 	for i := range r.Steps {
 		s := &r.Steps[i]
@@ -201,7 +207,8 @@ func countsText(role rawlog.Role, a rawlog.Accounting) string {
 	return b.String()
 }
 
-// variedNames are the settings beside the rate in which the steps differ.
+// variedNames are the settings beside the rate in which the steps differ, the
+// variant's name first.
 func variedNames(r *runner.Result) []string {
 	names := map[string]bool{}
 	for i := range r.Steps {
@@ -210,7 +217,11 @@ func variedNames(r *runner.Result) []string {
 		}
 	}
 	delete(names, "rate")
-	return slices.Sorted(maps.Keys(names))
+	sorted := slices.Sorted(maps.Keys(names))
+	if at := slices.Index(sorted, variantName); at > 0 {
+		sorted = slices.Insert(slices.Delete(sorted, at, at+1), 0, variantName)
+	}
+	return sorted
 }
 
 func stateText(m *rawlog.Manifest, s *runner.StepResult) string {

@@ -199,6 +199,10 @@ func drive(c *cli.Context, cfg *runner.Config, stores *opened, h *half) error {
 	if stores.tables != nil {
 		cfg.Requests = func() objectstore.Counts { return stores.tables.Requests() }
 	}
+	staged := scenarioOf(c.Context)
+	if staged != nil {
+		staged.attach(cfg, stores)
+	}
 	all := settings(c)
 	all["seed"] = fmt.Sprint(cfg.Seed)
 	all["message-size"] = messageSize(c)
@@ -222,10 +226,15 @@ func drive(c *cli.Context, cfg *runner.Config, stores *opened, h *half) error {
 	if err != nil && len(result.Steps) == 0 && !result.Interrupted {
 		return err // there is no run to point to
 	}
-	if perr := printResult(c, cfg, stores, result); perr != nil {
+	var seen *scenarioResult
+	var unmet error
+	if staged != nil {
+		seen, unmet = staged.after(c.Context, cfg.Manifest, result, stores.log)
+	}
+	if perr := printResult(c, cfg, stores, result, seen); perr != nil {
 		return errors.Join(err, perr)
 	}
-	return verdict(cfg, result, err)
+	return judged(verdict(cfg, result, err), unmet)
 }
 
 // makeSpool makes the run's spool, which must be its alone: two runs of one name

@@ -22,6 +22,8 @@ var alternatives = [][2][]string{
 	{{"rates"}, {"range-start", "range-end", "range-step"}},
 	{{"rate", "rates", "range-start", "range-end", "range-step"}, {"rate-profile"}},
 	{{"messages"}, {"payload-repeats"}},
+	{{"rate", "rates", "range-start", "range-end", "range-step"}, {"rate-profile"}},
+	{{"messages"}, {"payload-repeats"}},
 	{{"message-size", "compressibility"}, {"payload-file"}},
 	{{"store"}, {"bucket"}},
 	{{"autocommit-duration-ms"}, {"commit-interval", "poll-interval"}},
@@ -125,6 +127,9 @@ func knownSettings(app *cli.App) workload.Known {
 	var known workload.Known
 	at := map[string]int{}
 	for _, cmd := range app.Commands {
+		if cmd.Name == scenarioName {
+			continue // its flags are those of the others
+		}
 		if !slices.ContainsFunc(cmd.Flags, func(f cli.Flag) bool { return f.Names()[0] == "workload" }) {
 			continue
 		}

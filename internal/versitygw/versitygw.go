@@ -49,7 +49,7 @@ type Server struct {
 // Start starts a server with a bucket. It ends when the test does.
 func Start(t testing.TB) *Server {
 	t.Helper()
-	program, err := find()
+	program, err := Program()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,8 +84,8 @@ func (s *Server) CreateBucket(t testing.TB, name string) {
 	}
 }
 
-// find looks for the program: in $VERSITYGW, else in the module's .tools.
-func find() (string, error) {
+// Program is the path of the program: $VERSITYGW, else in the module's .tools.
+func Program() (string, error) {
 	if p := os.Getenv("VERSITYGW"); p != "" {
 		if _, err := os.Stat(p); err != nil {
 			return "", fmt.Errorf("$VERSITYGW: %w", err)

@@ -28,7 +28,7 @@ func TestStartsAndEnds(t *testing.T) {
 
 func TestAbsentProgramSaysHowToGetIt(t *testing.T) {
 	t.Setenv("VERSITYGW", t.TempDir()+"/absent")
-	if p, err := find(); err == nil {
+	if p, err := Program(); err == nil {
 		t.Errorf("found %s", p)
 	}
 }

@@ -1,0 +1,282 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"queuebench/internal/command"
+	"queuebench/objectstore"
+	"queuebench/rawlog"
+	"queuebench/runner"
+	"queuebench/scenario"
+	"queuebench/stats"
+)
+
+// scenarioOutcome is when the faults struck in a step.
+type scenarioOutcome struct {
+	step, repeat int
+	struck       []time.Duration // since the load began, negative for not; nil where it did not begin
+}
+
+// verdicts holds each step against what was expected.
+func (s *scenarioRun) verdicts(m *rawlog.Manifest, r *runner.Result) (all []scenario.Verdict) {
+	for i := range r.Steps {
+		step := &r.Steps[i]
+		o := s.outcome(m, step)
+		if len(r.Steps) > 1 {
+			o.Step = stepLabel(step, r)
+		}
+		all = append(all, s.file.Judge(o)...)
+	}
+	return all
+}
+
+// stepLabel tells a step apart from the others of its run.
+func stepLabel(step *runner.StepResult, r *runner.Result) string {
+	var parts []string
+	if name := step.Settings[variantName]; name != "" {
+		parts = append(parts, name)
+	} else {
+		for _, name := range variedNames(r) {
+			parts = append(parts, name+" "+step.Settings[name])
+		}
+	}
+	if rate := step.Settings["rate"]; rate != "" {
+		parts = append(parts, rate+" msg/s")
+	}
+	if slices.ContainsFunc(r.Steps, func(s runner.StepResult) bool { return s.Repeat > 0 }) {
+		parts = append(parts, fmt.Sprintf("repeat %d", step.Repeat))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// outcome is what is known of a step.
+func (s *scenarioRun) outcome(m *rawlog.Manifest, step *runner.StepResult) *scenario.Outcome {
+	a := step.Accounting
+	o := &scenario.Outcome{
+		Cut: step.CutOffNs != 0 || a.Unknown > 0,
+		Counts: map[string]int64{
+			"lost": a.Lost, "duplicates": a.Duplicates, "out_of_order": a.OutOfOrder,
+			"failed": a.Failed, "unconfirmed": a.Unconfirmed, "overrun": a.Overrun,
+		},
+		Quantile: func(q float64) (ns int64, beyond, ok bool) {
+			n := step.EndToEnd.N + step.Missing
+			if n == 0 || !supported(m, step, q, n) {
+				return 0, false, false
+			}
+			ns, beyond = step.EndToEnd.Quantile(q, step.Missing)
+			return ns, beyond, true
+		},
+		Seconds: loadSeconds(step),
+	}
+	at := slices.IndexFunc(s.outcomes, func(x scenarioOutcome) bool { return x.step == step.Step.Step && x.repeat == step.Repeat })
+	if at >= 0 {
+		for _, d := range s.outcomes[at].struck {
+			o.Faults = append(o.Faults, int64(d))
+		}
+	}
+	return o
+}
+
+// loadSeconds are the whole seconds of a step's load, of one group.
+func loadSeconds(step *runner.StepResult) (all []stats.Second) {
+	groups := int64(max(1, len(step.Groups)))
+	for i, s := range step.Seconds {
+		end := int64(i+1) * int64(time.Second)
+		if end > step.DurationNs {
+			break
+		}
+		p99 := math.NaN()
+		if s.N > 0 {
+			p99 = float64(s.P99)
+		}
+		all = append(all, stats.Second{Start: end - int64(time.Second), End: end, Scheduled: s.Scheduled, Received: s.N / groups, P99: p99})
+	}
+	return all
+}
+
+// after waits for the processes that end by themselves, and holds the run
+// against what was expected.
+func (s *scenarioRun) after(ctx context.Context, m *rawlog.Manifest, r *runner.Result, log objectstore.Store) (*scenarioResult, error) {
+	if err := s.env.Finish(ctx); err != nil {
+		s.show.problem(err)
+	}
+	out := &scenarioResult{Name: s.file.Name, Verdicts: []scenarioVerdict{}, run: s}
+	for _, v := range s.verdicts(m, r) {
+		out.Verdicts = append(out.Verdicts, scenarioVerdict{v.Expectation, v.Step, v.Fault, v.State.String(), v.Found})
+	}
+	out.Scaling = scalingOf(r)
+	out.Options = s.optionRows(m, r)
+	var broken, undecided []error
+	for _, v := range out.Verdicts {
+		text := fmt.Errorf("expected %s, found %s", v.place()+v.Expectation, v.Found)
+		switch v.State {
+		case scenario.Broken.String():
+			broken = append(broken, text)
+		case scenario.Undecided.String():
+			undecided = append(undecided, fmt.Errorf("not decided: %s: %s", v.place()+v.Expectation, v.Found))
+		}
+	}
+	var err error
+	for _, text := range s.env.Failures() {
+		err = errors.Join(err, errors.New(text))
+	}
+	s.show.mu.Lock()
+	err = errors.Join(err, errors.Join(s.show.problems...))
+	s.show.mu.Unlock()
+	if len(broken) > 0 {
+		return out, command.Broken(errors.Join(append(broken, err)...))
+	}
+	return out, errors.Join(err, errors.Join(undecided...))
+}
+
+// judged is the error of a run whose scenario has errors of its own. What is
+// broken decides the exit status, but for an interrupt.
+func judged(run, unmet error) error {
+	switch {
+	case unmet == nil || command.Status(run) == command.StatusInterrupted:
+		return run
+	case command.Status(unmet) == command.StatusBroken:
+		return errors.Join(unmet, run)
+	}
+	return errors.Join(run, unmet)
+}
+
+// scenarioResult is what a scenario adds to a result.
+type scenarioResult struct {
+	Name     string            `json:"name"`
+	Verdicts []scenarioVerdict `json:"verdicts"`
+	Scaling  *scalingTable     `json:"scaling,omitempty"`
+	Options  []optionRow       `json:"options,omitempty"`
+
+	run *scenarioRun
+}
+
+type scenarioVerdict struct {
+	Expectation string `json:"expectation"`
+	Step        string `json:"step,omitempty"`
+	Fault       string `json:"fault,omitempty"`
+	State       string `json:"state"`
+	Found       string `json:"found"`
+}
+
+// place names step and fault of a verdict, where there are several.
+func (v *scenarioVerdict) place() string {
+	var parts []string
+	for _, text := range []string{v.Step, v.Fault} {
+		if text != "" {
+			parts = append(parts, text)
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return strings.Join(parts, ", ") + ": "
+}
+
+// print prints what a scenario adds to the table of its load.
+func (r *scenarioResult) print(out io.Writer) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	if r.Scaling != nil {
+		r.Scaling.print(w)
+	}
+	printOptions(w, r.Options)
+	if len(r.Verdicts) > 0 {
+		fmt.Fprintln(w, "\nexpected\tverdict\tfound\tof")
+		for _, v := range r.Verdicts {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", v.Expectation, v.State, v.Found, strings.TrimSuffix(v.place(), ": "))
+		}
+	}
+	return w.Flush()
+}
+
+// scalingTable is throughput against a setting that varies.
+type scalingTable struct {
+	Setting string       `json:"setting"`
+	Rows    []scalingRow `json:"rows"`
+}
+
+type scalingRow struct {
+	Resource   float64 `json:"resource"`
+	Throughput float64 `json:"throughput"` // messages per second: mean of whole seconds
+	CoV        float64 `json:"coefficient_of_variation"`
+	// Ratio and Efficiency are against the first row.
+	Ratio      float64 `json:"throughput_ratio"`
+	Efficiency float64 `json:"efficiency"`
+	// RateBound says that about as much came as was due: the rate limits the
+	// throughput, not what varies.
+	RateBound bool `json:"rate_bound"`
+}
+
+// scalingOf is there where exactly one setting varies, as a number, at one rate.
+func scalingOf(r *runner.Result) *scalingTable {
+	varied := variedNames(r)
+	if len(varied) != 1 {
+		return nil
+	}
+	table := &scalingTable{Setting: varied[0]}
+	throughputs, rates, due := map[float64][]float64{}, map[float64]bool{}, map[float64]float64{}
+	for i := range r.Steps {
+		s := &r.Steps[i]
+		resource, err := strconv.ParseFloat(s.Settings[varied[0]], 64)
+		if err != nil || !(resource > 0) {
+			return nil
+		}
+		seconds := throughputOf(s)
+		if len(seconds) == 0 {
+			return nil
+		}
+		throughputs[resource] = append(throughputs[resource], seconds...)
+		rates[s.Rate] = true
+		due[resource] = s.Rate
+	}
+	if len(rates) != 1 || len(throughputs) < 2 {
+		return nil
+	}
+	for _, resource := range slices.Sorted(maps.Keys(throughputs)) {
+		row := scalingRow{Resource: resource}
+		row.Throughput, _, row.CoV = stats.Moments(throughputs[resource])
+		row.RateBound = row.Throughput >= stats.RecoveryShare*due[resource]
+		first := row
+		if len(table.Rows) > 0 {
+			first = table.Rows[0]
+		}
+		if first.Throughput > 0 {
+			row.Ratio = row.Throughput / first.Throughput
+			row.Efficiency = row.Ratio / (row.Resource / first.Resource)
+		}
+		table.Rows = append(table.Rows, row)
+	}
+	return table
+}
+
+// throughputOf are the messages that were received in each whole second of the
+// load, without the first, in which it begins.
+func throughputOf(s *runner.StepResult) (all []float64) {
+	for i, second := range loadSeconds(s) {
+		if i > 0 {
+			all = append(all, float64(second.Received))
+		}
+	}
+	return all
+}
+
+func (t *scalingTable) print(w io.Writer) {
+	fmt.Fprintf(w, "\n%s\tthroughput/s\tcoefficient of variation\tratio\tefficiency\n", t.Setting)
+	for _, r := range t.Rows {
+		note := ""
+		if r.RateBound {
+			note = "\tit kept up: the rate limits it"
+		}
+		fmt.Fprintf(w, "%g\t%.0f\t%.2f\t%.2f\t%.2f%s\n", r.Resource, r.Throughput, r.CoV, r.Ratio, r.Efficiency, note)
+	}
+}

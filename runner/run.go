@@ -86,7 +86,7 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 	defer func() { stop(nil); <-watching }()
 
 	cfg.Manifest.StartedNs = cfg.Clock.Now()
-	if err := r.writeManifest(ctx); err != nil && ctx.Err() == nil {
+	if err := cfg.Log.Begin(ctx, cfg.Manifest); err != nil && ctx.Err() == nil {
 		// Nothing was recorded: nothing is left behind.
 		_, closeErr := cfg.Log.Close(ctx)
 		return &r.result, errors.Join(err, closeErr, os.RemoveAll(cfg.SpoolDir))

@@ -23,13 +23,14 @@ func cleanCommand() *cli.Command {
 		Name:      "clean",
 		Usage:     "remove what an interrupted run left of its queue",
 		ArgsUsage: "RUN",
-		Description: `Prints how many objects it removed: those of the queue of one run, and nothing
-else. RUN is the address that the run printed, or its id, with the flags that it
-was started with.`,
+		Description: `Prints how many objects it removed: those of the queue of one run, and the parts
+that it left open in its spool, which nothing can read. RUN is the address that
+the run printed, or its id, with the flags that it was started with.`,
 		UsageText: `   bench clean ./queuebench-data/queuebench/runs/20260102t030405z-abcdef
    bench clean 20260102t030405z-abcdef --log`,
 		Flags: append([]cli.Flag{
 			&cli.BoolFlag{Name: "log", Usage: "remove the run's raw log too"},
+			&cli.StringFlag{Name: "spool", Usage: "folder in which the run's spool lies", Value: defaultSpool},
 			&cli.BoolFlag{Name: "force", Usage: "remove them although the run seems to be under way"},
 		}, placeFlags()...),
 		Action: clean,
@@ -160,6 +161,39 @@ func (t *remains) remove(c *cli.Context) error {
 	fmt.Fprintf(c.App.Writer, "removed %d objects of the queue of run %s\n", tables, t.run)
 	if c.Bool("log") {
 		fmt.Fprintf(c.App.Writer, "removed %d objects of its log\n", logs)
+	}
+	return t.cleanSpool(c)
+}
+
+// cleanSpool removes the parts that were never closed. Those that wait for
+// their upload are rows: they go only with the log.
+func (t *remains) cleanSpool(c *cli.Context) error {
+	dir := filepath.Join(c.String("spool"), t.run)
+	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	files, open, err := spooled(dir)
+	if err != nil {
+		prune(dir)
+		if _, gone := os.Stat(dir); errors.Is(gone, os.ErrNotExist) {
+			return nil // there were only empty folders
+		}
+		return err
+	}
+	gone := open
+	if c.Bool("log") {
+		gone = append(gone, files...)
+	} else if len(files) > 0 {
+		fmt.Fprintf(c.App.ErrWriter, "bench: note: %d files of the run's log wait in %s: `bench upload %s` stores them, --log removes them\n", len(files), dir, dir)
+	}
+	for _, name := range gone {
+		if err := os.Remove(filepath.Join(dir, filepath.FromSlash(name))); err != nil {
+			return err
+		}
+	}
+	prune(dir)
+	if len(gone) > 0 {
+		fmt.Fprintf(c.App.Writer, "removed %d files of its spool, %d of them parts that were never closed\n", len(gone), len(open))
 	}
 	return nil
 }

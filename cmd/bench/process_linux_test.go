@@ -218,8 +218,19 @@ func TestKill9LeavesAReadableLog(t *testing.T) {
 	if err := os.WriteFile(neighbour, []byte("x"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if status, stdout, stderr := bench(t, "clean", "./"+runFolder, "--force"); status != 0 || len(filesBelow(table)) != 0 {
+	spool := filepath.Join(defaultSpool, "mine")
+	if open := filesBelow(spool); len(open) == 0 {
+		t.Error("the killed run left no open part")
+	}
+	// Nothing in the spool can be stored, and it may belong to a run that lives.
+	if status, stdout, stderr := bench(t, "upload", spool); status != 1 || stdout != "" || !strings.Contains(stderr, "without a footer it cannot be read") {
+		t.Errorf("upload of open parts: status %d, %s%s", status, stdout, stderr)
+	}
+	if status, stdout, stderr := bench(t, "clean", "./"+runFolder, "--force"); status != 0 || len(filesBelow(table)) != 0 || !strings.Contains(stdout, "parts that were never closed") {
 		t.Errorf("clean: status %d, %s%s, left %q", status, stdout, stderr, filesBelow(table))
+	}
+	if _, err := os.Stat(spool); err == nil {
+		t.Errorf("the spool still holds %q", filesBelow(spool))
 	}
 	if _, err := os.Stat(neighbour); err != nil {
 		t.Errorf("clean touched another run: %v", err)
@@ -229,6 +240,44 @@ func TestKill9LeavesAReadableLog(t *testing.T) {
 	}
 	if status, _, stderr := bench(t, "clean", "mine", "--log", "--force"); status != 0 || len(filesBelow(runFolder)) != 0 {
 		t.Errorf("clean --log: status %d, %s", status, stderr)
+	}
+}
+
+// What lies in a spool after a kill: parts to store, and open ones.
+func TestUploadRemovesOpenParts(t *testing.T) {
+	bareEnvironment(t)
+	spool := filepath.Join(defaultSpool, "mine")
+	open := filepath.Join(spool, "sent", "step=0", "repeat=0", "part-producer-0-1.parquet.open")
+	leave := func(name, body string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(body), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, closed := range []bool{true, false} {
+		leave(open, "PAR1…")
+		args := []string{"upload", spool, "--force"}
+		if closed {
+			leave(strings.TrimSuffix(open, "1.parquet.open")+"0.parquet", "x")
+			args = append(args, "--to", "./logs/mine")
+		}
+		status, stdout, stderr := bench(t, args...)
+		if _, err := os.Stat(spool); status != 0 || err == nil || !strings.Contains(stderr, "1 parts were open when the run was killed") {
+			t.Errorf("status %d, %s%s, left %q", status, stdout, stderr, filesBelow(spool))
+		}
+		if closed && !strings.HasPrefix(stdout, "sent/step=0/repeat=0/part-producer-0-0.parquet\n") {
+			t.Errorf("stored %q", stdout)
+		}
+	}
+	// One that was written to lately stays, and what can be stored is.
+	leave(open, "PAR1…")
+	leave(strings.TrimSuffix(open, "1.parquet.open")+"0.parquet", "x")
+	status, stdout, stderr := bench(t, "upload", spool, "--to", "./logs/mine")
+	if left := filesBelow(spool); status != 0 || len(left) != 1 || left[0] != open || !strings.Contains(stderr, "say --force") || !strings.HasSuffix(strings.TrimSpace(stdout), "logs/mine") {
+		t.Errorf("status %d, %s%s, left %q", status, stdout, stderr, left)
 	}
 }
 

@@ -22,6 +22,13 @@ import (
 	"queuebench/runner/schedule"
 )
 
+const (
+	defaultSpool = "queuebench-spool"
+	// A part is an object of its own; a run that was quiet for quietAfter is
+	// taken for dead.
+	minPartAge, maxPartAge = 50 * time.Millisecond, quietAfter / 2
+)
+
 // loadFlags are what sweep and run share.
 func loadFlags() []cli.Flag {
 	flags := []cli.Flag{
@@ -43,7 +50,8 @@ func loadFlags() []cli.Flag {
 		&cli.DurationFlag{Name: "drain-timeout", Usage: "how long after its end a rate waits for messages under way", Value: 30 * time.Second},
 		&cli.Uint64Flag{Name: "seed", Usage: "seed of payloads, random arrivals and order", DefaultText: "random, and recorded"},
 		&cli.StringFlag{Name: "run-id", Usage: "name of the run", DefaultText: "its time and six random letters"},
-		&cli.StringFlag{Name: "spool", Usage: "folder in which parts of the log wait for their upload", Value: "queuebench-spool"},
+		&cli.StringFlag{Name: "spool", Usage: "folder in which parts of the log wait for their upload", Value: defaultSpool},
+		&cli.DurationFlag{Name: "part-age", Usage: "a part of the log is closed and stored after so long: what a killed run loses at most", Value: 5 * time.Second},
 		&cli.BoolFlag{Name: "json", Usage: "print the result as a line of JSON in the place of the table"},
 		&cli.BoolFlag{Name: "quiet", Usage: "show no progress"},
 		&cli.BoolFlag{Name: "calibrate", Usage: "measure the load generator itself for half a second before the first rate, and keep that with the run", Value: true},
@@ -183,6 +191,10 @@ func drive(c *cli.Context, cfg *runner.Config, stores *opened, h *half) error {
 	if err != nil {
 		return err
 	}
+	age := c.Duration("part-age")
+	if age < minPartAge || age > maxPartAge {
+		return command.Misusef("--part-age %v: say %v to %v", age, minPartAge, maxPartAge)
+	}
 	cfg.SpoolDir = filepath.Join(spool, h.spoolName(cfg.Run))
 	if h.resume {
 		if err := h.takeUp(c, cfg, stores); err != nil {
@@ -192,7 +204,9 @@ func drive(c *cli.Context, cfg *runner.Config, stores *opened, h *half) error {
 	if err := makeSpool(cfg.SpoolDir); err != nil {
 		return err
 	}
-	cfg.Log, err = logwriter.New(logwriter.Options{Store: stores.log, Run: cfg.Run, Clock: cfg.Clock.Identity(), SpoolDir: cfg.SpoolDir, FirstIndex: h.firstIndex(cfg)})
+	cfg.Log, err = logwriter.New(logwriter.Options{
+		Store: stores.log, Run: cfg.Run, Clock: cfg.Clock.Identity(), SpoolDir: cfg.SpoolDir, PartAge: age, FirstIndex: h.firstIndex(cfg),
+	})
 	if err != nil {
 		return err
 	}

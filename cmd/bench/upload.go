@@ -3,13 +3,10 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -25,12 +22,14 @@ func uploadCommand() *cli.Command {
 		Usage:     "store what a run had to leave in its spool",
 		ArgsUsage: "SPOOL",
 		Description: `Prints the name of each file that it stored, and last the address of the run. SPOOL
-is the folder that the run named; a file that is stored is removed from it.`,
+is the folder that the run named; a file that is stored is removed from it, and so
+are parts that a killed run left open, which nothing can read.`,
 		UsageText: `   bench upload ./queuebench-spool/20260102t030405z-abcdef
    bench upload ./queuebench-spool/20260102t030405z-abcdef --to ./logs/20260102t030405z-abcdef`,
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "to", Usage: "the run's address", DefaultText: "the one in the spool's " + rawlog.ManifestName},
 			&cli.StringFlag{Name: "endpoint", Usage: "S3-compatible server, where --to has none"},
+			&cli.BoolFlag{Name: "force", Usage: "remove open parts although the run seems to be under way"},
 			&cli.StringFlag{Name: "region", Usage: "region of the bucket, where --to has none"},
 		}, storeflags.Flags()...),
 		Action: upload,
@@ -45,6 +44,9 @@ func upload(c *cli.Context) error {
 	files, open, err := spooled(spool)
 	if err != nil {
 		return err
+	}
+	if len(files) == 0 && len(open) > 0 { // needs no address
+		return giveUpOpen(c, spool, open)
 	}
 	address, err := uploadTo(c, spool, files)
 	if err != nil {
@@ -67,55 +69,12 @@ func upload(c *cli.Context) error {
 		}
 		fmt.Fprintln(c.App.Writer, name)
 	}
-	prune(spool)
-	if open > 0 {
-		fmt.Fprintf(c.App.ErrWriter, "bench: note: %d parts were open when the run was killed; they have no footer, cannot be read, and stay in %s\n", open, spool)
+	if err := giveUpOpen(c, spool, open); err != nil {
+		fmt.Fprintf(c.App.ErrWriter, "bench: note: %v\n", err)
 	}
+	prune(spool)
 	_, err = fmt.Fprintln(c.App.Writer, address)
 	return err
-}
-
-// errNothingSpooled: a spool without a closed part or manifest.
-var errNothingSpooled = errors.New("holds nothing that can be stored")
-
-// spooled lists a spool's files by their names in the store, the manifest last,
-// and counts the parts that were never closed.
-func spooled(spool string) (files []string, open int, err error) {
-	err = filepath.WalkDir(spool, func(p string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		name, err := filepath.Rel(spool, p)
-		if err != nil {
-			return err
-		}
-		name = filepath.ToSlash(name)
-		switch {
-		case strings.HasSuffix(name, ".open"):
-			open++
-		case rawlog.IsManifestName(name) || strings.HasSuffix(name, ".parquet"):
-			files = append(files, name)
-		default:
-			return fmt.Errorf("%s is no file of a spool: name the folder that the run named", p)
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, 0, fmt.Errorf("the spool %s: %w", spool, err)
-	}
-	if len(files) == 0 {
-		return nil, open, fmt.Errorf("the spool %s %w", spool, errNothingSpooled)
-	}
-	slices.SortFunc(files, func(a, b string) int {
-		if am, bm := rawlog.IsManifestName(a), rawlog.IsManifestName(b); am != bm {
-			if am {
-				return 1
-			}
-			return -1
-		}
-		return strings.Compare(a, b)
-	})
-	return files, open, nil
 }
 
 // uploadTo is the run's address.
@@ -154,18 +113,4 @@ func uploadFile(ctx context.Context, store objectstore.Store, spool, name string
 		return err
 	}
 	return os.Remove(p)
-}
-
-// prune removes the spool's empty folders, and the spool if it is one.
-func prune(spool string) {
-	var dirs []string
-	_ = filepath.WalkDir(spool, func(p string, d fs.DirEntry, err error) error {
-		if err == nil && d.IsDir() {
-			dirs = append(dirs, p)
-		}
-		return nil
-	})
-	for _, dir := range slices.Backward(dirs) {
-		_ = os.Remove(dir) // refuses a folder that is not empty
-	}
 }

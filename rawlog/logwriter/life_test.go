@@ -248,6 +248,9 @@ func TestManifestIsStoredWhole(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
+	if err := l.Begin(ctx, m); err == nil || strings.Contains(err.Error(), "spool") || len(filesIn(l.opt.SpoolDir)) > 0 {
+		t.Errorf("a run that did not begin: %v, left %v", err, filesIn(l.opt.SpoolDir))
+	}
 	m.Complete = true
 	err := l.WriteManifest(ctx, m)
 	inSpool := filepath.Join(l.opt.SpoolDir, "run.json")

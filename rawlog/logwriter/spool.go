@@ -16,9 +16,9 @@ type spool struct {
 	wrap func(name string, f io.Writer) io.Writer
 }
 
-// openSuffix marks a part that is not closed: it has no footer, and what a
-// killed run leaves of it cannot be read.
-const openSuffix = ".open"
+// OpenSuffix marks a part in the spool that is not closed: it has no footer, and
+// what a killed run leaves of it cannot be read.
+const OpenSuffix = ".open"
 
 func (s *spool) path(name string) string { return filepath.Join(s.dir, filepath.FromSlash(name)) }
 
@@ -34,7 +34,7 @@ func (s *spool) create(name string) (*spoolFile, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, err
 	}
-	f, err := os.Create(path + openSuffix)
+	f, err := os.Create(path + OpenSuffix)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"queuebench/queue"
 	"queuebench/rawlog"
+	"queuebench/runner/pace"
 	"queuebench/runner/payload"
 	"queuebench/runner/seqset"
 )
@@ -16,6 +17,9 @@ import (
 // drive runs the load and the drain.
 func (s *step) drive(ctx context.Context, cancel context.CancelCauseFunc) error {
 	cfg := s.r.cfg
+	if s.plan.Load.Pacing == pace.Precise {
+		defer pace.Processors(len(s.senders))()
+	}
 	start := cfg.Clock.Now() + int64(lead)
 	s.start.Store(start)
 	if s.besides != nil {

@@ -140,5 +140,7 @@ func consumersOf(c *cli.Context) (runner.Load, error) {
 	if p := c.Int("partitions"); p < 1 || p > runner.MaxPartitions {
 		return runner.Load{}, command.Misusef("--partitions %d: it is between 1 and %d", p, runner.MaxPartitions)
 	}
-	return runner.Load{Topics: c.Int("topics"), Groups: c.Int("groups"), Consumers: c.Int("consumers"), DrainTimeout: c.Duration("drain-timeout")}, nil
+	load := runner.Load{Topics: c.Int("topics"), Groups: c.Int("groups"), Consumers: c.Int("consumers"), DrainTimeout: c.Duration("drain-timeout")}
+	err := delayOf(c, &load)
+	return load, err
 }

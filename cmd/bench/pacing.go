@@ -23,6 +23,11 @@ func pacingOf(c *cli.Context, load *runner.Load) (err error) {
 	if load.Pacing, err = pace.ParseKind(c.String("pacing")); err != nil {
 		return command.Misusef("--pacing: %w", err)
 	}
+	return delayOf(c, load)
+}
+
+// delayOf reads the consumers' part.
+func delayOf(c *cli.Context, load *runner.Load) error {
 	if load.ConsumerDelay = c.Duration("consumer-delay"); load.ConsumerDelay < 0 || load.ConsumerDelay > time.Hour {
 		return command.Misusef("--consumer-delay %v: it is between 0 and an hour", load.ConsumerDelay)
 	}

@@ -130,7 +130,8 @@ func loadOf(c *cli.Context, k kind) (runner.Load, error) {
 		Topics:  c.Int("topics"), Producers: c.Int("producers"), Groups: c.Int("groups"), Consumers: c.Int("consumers"),
 		MaxInFlight: c.Int("max-in-flight"), DrainTimeout: c.Duration("drain-timeout"),
 	}
-	return load, pacingOf(c, &load)
+	err = pacingOf(c, &load)
+	return load, err
 }
 
 // inOrder puts steps into the order that --order asks for.

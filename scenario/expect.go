@@ -109,6 +109,9 @@ type Outcome struct {
 	// Counts by the names that expectations have; one that is not here is not
 	// known.
 	Counts map[string]int64
+	// Apart says why latencies are not known, and with them the time to recover:
+	// the consumers are another process. Empty where they are.
+	Apart string
 	// Quantile is the latency end to end at a quantile in [0,1]. ok is false
 	// without the messages for it, and beyond says that it falls on a message
 	// that never came.
@@ -167,6 +170,8 @@ func (e *Expectation) quantile(o *Outcome) Verdict {
 	v := Verdict{Expectation: e.Text(), Step: o.Step, State: Undecided}
 	ns, beyond, ok := o.Quantile(e.Quantile)
 	switch {
+	case o.Apart != "":
+		v.Found = o.Apart
 	case !ok:
 		v.Found = "too few messages for this percentile"
 	case beyond:
@@ -185,7 +190,11 @@ func (e *Expectation) quantile(o *Outcome) Verdict {
 // fault is that fault's.
 func (f *File) recovered(o *Outcome, k int, limit time.Duration) Verdict {
 	v := Verdict{Expectation: fmt.Sprintf("%s: %v", recoveredWithin, limit), Step: o.Step, Fault: f.Faults[k].Text(), State: Undecided}
-	if k >= len(o.Faults) || o.Faults[k] < 0 {
+	switch {
+	case o.Apart != "":
+		v.Found = o.Apart
+		return v
+	case k >= len(o.Faults) || o.Faults[k] < 0:
 		v.Found = "the fault did not strike"
 		return v
 	}

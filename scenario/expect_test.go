@@ -72,6 +72,20 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+func TestLatenciesOfAnotherProcessAreNotDecided(t *testing.T) {
+	f, err := read("environment: [{name: p, start: [x]}]\nfaults: [{at: 5s, signal: STOP, process: p}]\nexpect: {lost: 2, p99_below: 1s, recovered_within: 9s}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := outcome(".....xx.....", 5e9)
+	o.Apart = "elsewhere"
+	for i, want := range []string{"held 2", "not decided elsewhere", "not decided elsewhere"} {
+		if v := f.Judge(o)[i]; v.State.String()+" "+v.Found != want {
+			t.Errorf("%+v, want %s", v, want)
+		}
+	}
+}
+
 // What is missing where a step was cut off is not known to be lost; what is too
 // much is too much all the same.
 func TestNothingIsHeldOfAStepThatWasCutOff(t *testing.T) {

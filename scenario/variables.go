@@ -22,6 +22,7 @@ import (
 //
 //	${dir}          a folder of this run, removed when it has ended
 //	${here}         the folder of the scenario file
+//	${pwd}          the folder in which bench was started
 //	${bench}        this program
 //	${run}          the id of the run
 //	${port.NAME}    a free port of the loopback interface, named under ports
@@ -31,9 +32,9 @@ import (
 
 // Variables are the values of a run's variables.
 type Variables struct {
-	dir, here, bench, run string
-	ports                 map[string]int
-	getenv                func(string) (string, bool)
+	dir, here, pwd, bench, run string
+	ports                      map[string]int
+	getenv                     func(string) (string, bool)
 
 	mu      sync.Mutex // guards secrets
 	secrets map[string]string
@@ -47,7 +48,11 @@ func NewVariables(f *File, bench, run string) (*Variables, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &Variables{here: here, bench: bench, run: run, ports: map[string]int{}, secrets: map[string]string{}, getenv: os.LookupEnv}
+	pwd, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	v := &Variables{here: here, pwd: pwd, bench: bench, run: run, ports: map[string]int{}, secrets: map[string]string{}, getenv: os.LookupEnv}
 	if v.ports, err = freePorts(f.Ports); err != nil {
 		return nil, err
 	}
@@ -82,6 +87,8 @@ func (v *Variables) lookup(name string) (string, error) {
 		return v.dir, nil
 	case "here":
 		return v.here, nil
+	case "pwd":
+		return v.pwd, nil
 	case "bench":
 		return v.bench, nil
 	case "run":
@@ -141,7 +148,7 @@ func (v *Variables) environ() (all []string) {
 		all = append(all, fmt.Sprintf("BENCH_PORT_%s=%d", name, port))
 	}
 	slices.Sort(all)
-	return append(all, "BENCH_DIR="+v.dir, "BENCH_HERE="+v.here, "BENCH_PROGRAM="+v.bench, "BENCH_RUN="+v.run)
+	return append(all, "BENCH_DIR="+v.dir, "BENCH_HERE="+v.here, "BENCH_PWD="+v.pwd, "BENCH_PROGRAM="+v.bench, "BENCH_RUN="+v.run)
 }
 
 // strike takes secrets out of what a command printed.
@@ -185,13 +192,13 @@ func expand(text string, lookup func(name string) (string, error)) (string, erro
 func (f *File) known(name string) (string, error) {
 	kind, rest, dotted := strings.Cut(name, ".")
 	switch {
-	case slices.Contains([]string{"dir", "here", "bench", "run"}, name):
+	case slices.Contains([]string{"dir", "here", "pwd", "bench", "run"}, name):
 	case dotted && kind == "port" && slices.Contains(f.Ports, rest):
 	case dotted && kind == "port":
 		return "", fmt.Errorf("${%.60s}: name the port under ports", name)
 	case dotted && (kind == "secret" || kind == "env") && rest != "":
 	default:
-		return "", fmt.Errorf("${%.60s} is no variable: there are dir, here, bench, run, port.NAME, secret.NAME and env.NAME", name)
+		return "", fmt.Errorf("${%.60s} is no variable: there are dir, here, pwd, bench, run, port.NAME, secret.NAME and env.NAME", name)
 	}
 	return "", nil
 }

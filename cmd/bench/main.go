@@ -23,7 +23,9 @@ func main() {
 }
 
 func newApp() *cli.App {
-	loads := func() []*cli.Command { return []*cli.Command{sweepCommand(), runCommand(), produceCommand(), capacityCommand()} }
+	loads := func() []*cli.Command {
+		return []*cli.Command{sweepCommand(), runCommand(), produceCommand(), capacityCommand()}
+	}
 	return &cli.App{
 		Name:        "bench",
 		Version:     version.Text(),

@@ -28,10 +28,13 @@ type scenarioOutcome struct {
 }
 
 // verdicts holds each step against what was expected.
-func (s *scenarioRun) verdicts(m *rawlog.Manifest, r *runner.Result) (all []scenario.Verdict) {
+func (s *scenarioRun) verdicts(ctx context.Context, m *rawlog.Manifest, r *runner.Result, log objectstore.Store) (all []scenario.Verdict) {
 	for i := range r.Steps {
 		step := &r.Steps[i]
 		o := s.outcome(m, step)
+		if m.Role == rawlog.RoleProduce {
+			s.join(ctx, m, step, o, log)
+		}
 		if len(r.Steps) > 1 {
 			o.Step = stepLabel(step, r)
 		}
@@ -87,6 +90,31 @@ func (s *scenarioRun) outcome(m *rawlog.Manifest, step *runner.StepResult) *scen
 	return o
 }
 
+// join adds to the outcome of producers what a consume half of the run, which is
+// a process of the scenario, says of itself. Where it says nothing that can be
+// counted on, the counts are not known.
+func (s *scenarioRun) join(ctx context.Context, m *rawlog.Manifest, step *runner.StepResult, o *scenario.Outcome, log objectstore.Store) {
+	o.Apart = "the consumers are another process: `analyze summary` joins what both recorded"
+	for _, name := range []string{"lost", "duplicates", "out_of_order"} {
+		delete(o.Counts, name)
+	}
+	others, err := (&half{process: m.Process}).others(ctx, log)
+	if err != nil {
+		s.show.problem(fmt.Errorf("the log of the consumers: %w", err))
+		return
+	}
+	others = slices.DeleteFunc(others, func(m *rawlog.Manifest) bool { return m.Role != rawlog.RoleConsume })
+	if len(others) != 1 || !others[0].Complete || len(others[0].Steps) != 1 {
+		s.show.problem(fmt.Errorf("there is no one consume half of run %s that came to its end: nothing is known of losses", m.Run))
+		return
+	}
+	theirs := others[0].Steps[0].Accounting
+	o.Counts["duplicates"], o.Counts["out_of_order"] = theirs.Duplicates, theirs.OutOfOrder
+	if a := step.Accounting; a.Failed+a.Unconfirmed == 0 { // else those may be among what was received
+		o.Counts["lost"] = a.Acked - theirs.Received
+	}
+}
+
 // loadSeconds are the whole seconds of a step's load, of one group.
 func loadSeconds(step *runner.StepResult) (all []stats.Second) {
 	groups := int64(max(1, len(step.Groups)))
@@ -111,7 +139,7 @@ func (s *scenarioRun) after(ctx context.Context, m *rawlog.Manifest, r *runner.R
 		s.show.problem(err)
 	}
 	out := &scenarioResult{Name: s.file.Name, Verdicts: []scenarioVerdict{}, run: s}
-	for _, v := range s.verdicts(m, r) {
+	for _, v := range s.verdicts(ctx, m, r, log) {
 		out.Verdicts = append(out.Verdicts, scenarioVerdict{v.Expectation, v.Step, v.Fault, v.State.String(), v.Found})
 	}
 	out.Scaling = scalingOf(r)

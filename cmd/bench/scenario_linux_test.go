@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"queuebench/internal/versitygw"
+	"queuebench/rawlog"
 )
 
 // stage is a place where a scenario runs as a user runs it: bench as a process
@@ -90,9 +91,10 @@ var shippedScenarios = map[string]struct {
 	flags string
 	check func(t *testing.T, status int, r jsonResult)
 }{
-	"store-stops-5s.yaml": {"", checkStoreStops},
-	"consumers-1-4.yaml":  {"--duration 2s", checkConsumers},
-	"optimisations.yaml":  {"--duration 1s --rates 500", checkOptimisations},
+	"store-stops-5s.yaml":  {"", checkStoreStops},
+	"consumers-1-4.yaml":   {"--duration 2s", checkConsumers},
+	"optimisations.yaml":   {"--duration 1s --rates 500", checkOptimisations},
+	"consumer-killed.yaml": {"", checkConsumerKilled},
 }
 
 func TestEachShippedScenarioRuns(t *testing.T) {
@@ -210,6 +212,42 @@ func checkOptimisations(t *testing.T, status int, r jsonResult) {
 	}
 	if applied < 2 || not < 1 {
 		t.Errorf("%d apply and %d do not: %+v", applied, not, r.Scenario.Options)
+	}
+}
+
+func checkConsumerKilled(t *testing.T, status int, r jsonResult) {
+	if status != 0 || len(r.Scenario.Verdicts) != 2 {
+		t.Errorf("status %d, %+v", status, r.Scenario.Verdicts)
+	}
+	for _, v := range r.Scenario.Verdicts {
+		if v.State != "held" || v.Found != "0" {
+			t.Errorf("%+v", v)
+		}
+	}
+	var kinds []string
+	for _, e := range eventsOf(t, r.Address) {
+		if e.Actor == "consumer" && e.Kind != "output" {
+			kinds = append(kinds, e.Kind+": "+e.Text)
+		}
+	}
+	if text := strings.Join(kinds, "|"); !strings.Contains(text, "fault: the consumer is killed") || !strings.Contains(text, "end: signal: killed") || strings.Count(text, "start: ") < 2 {
+		t.Errorf("events of the consumer: %s", text)
+	}
+	// The second process went on from what the first had recorded, and the two
+	// together received each message once.
+	body, err := os.ReadFile(filepath.Join(r.Address, rawlog.ManifestNameOf("consume")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := rawlog.ReadManifest(bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !m.Complete || !strings.Contains(strings.Join(m.Warnings, "|"), "was killed and went on from") {
+		t.Errorf("complete %v, warnings %q", m.Complete, m.Warnings)
+	}
+	if a := r.Steps[0].Accounting; a.Acked != a.Scheduled || m.Steps[0].Accounting.Received != a.Acked {
+		t.Errorf("producers %+v, consumers %+v", a, m.Steps[0].Accounting)
 	}
 }
 

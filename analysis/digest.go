@@ -36,6 +36,9 @@ type StepDigest struct {
 	// clocks of two hosts with no offset between them. Empty where they could.
 	NoEndToEnd string
 
+	// ClockOffsets are what was added to stamps of clocks of other hosts.
+	ClockOffsets []ClockOffset
+
 	StartNs  int64         // the schedule's start, ns since the epoch
 	Duration time.Duration // of the schedule
 	Interval time.Duration // of the regular grid

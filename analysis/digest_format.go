@@ -43,6 +43,7 @@ type stepRecord struct {
 	Complete   bool              `json:"complete"`
 	Failure    string            `json:"failure,omitempty"`
 	NoEndToEnd string            `json:"no_end_to_end,omitempty"`
+	Offsets    []ClockOffset     `json:"clock_offsets,omitempty"`
 	StartNs    int64             `json:"start_ns"`
 	DurationNs int64             `json:"duration_ns"`
 	IntervalNs int64             `json:"interval_ns"`
@@ -124,7 +125,7 @@ func sameCompact(a, b stats.Compact) bool {
 func newStepRecord(s *StepDigest) (*stepRecord, error) {
 	r := &stepRecord{
 		Step: s.Step, Repeat: s.Repeat, Rate: s.Rate, Settings: s.Settings, Complete: s.Complete,
-		Failure: s.Failure, NoEndToEnd: s.NoEndToEnd, StartNs: s.StartNs,
+		Failure: s.Failure, NoEndToEnd: s.NoEndToEnd, Offsets: s.ClockOffsets, StartNs: s.StartNs,
 		DurationNs: int64(s.Duration), IntervalNs: int64(s.Interval), Accounting: s.Accounting,
 		Received: s.ReceivedPerSecond, Commits: s.Commits,
 	}
@@ -198,7 +199,7 @@ func (r *stepRecord) stepDigest() (*StepDigest, error) {
 	}
 	s := &StepDigest{
 		Step: r.Step, Repeat: r.Repeat, Rate: r.Rate, Settings: r.Settings, Complete: r.Complete,
-		Failure: r.Failure, NoEndToEnd: r.NoEndToEnd, StartNs: r.StartNs,
+		Failure: r.Failure, NoEndToEnd: r.NoEndToEnd, ClockOffsets: r.Offsets, StartNs: r.StartNs,
 		Duration: time.Duration(r.DurationNs), Interval: time.Duration(r.IntervalNs), Accounting: r.Accounting,
 		ReceivedPerSecond: r.Received, Commits: r.Commits,
 	}

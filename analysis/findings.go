@@ -21,7 +21,7 @@ func (c *cut) judge() {
 
 var stepRules = []func(*cut) *Finding{
 	stepFailed, stepIncomplete, nothingAcknowledged, noData,
-	accountingBreach, clocksNotComparable,
+	accountingBreach, halfMissing, clocksNotComparable, clockOffset,
 	messagesLost, duplicates, outOfOrder, failedMessages, unconfirmedMessages, receivedUnacknowledged,
 	overrun, foreignMessages, rejectedRows,
 	warmupTooLong, warmupMoved,

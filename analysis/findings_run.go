@@ -47,7 +47,7 @@ func byVariant(cuts []*cut) [][]*cut {
 }
 
 func runIncomplete(d *Digest) *Finding {
-	if d.Manifest.Complete {
+	if d.Manifest.Complete || onlyHalfMissing(&d.Manifest) {
 		return nil
 	}
 	why := d.Manifest.Reason

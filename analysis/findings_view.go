@@ -50,11 +50,11 @@ func tooFewSamples(c *cut) *Finding {
 }
 
 func clocksNotComparable(c *cut) *Finding {
-	if c.step.NoEndToEnd == "" {
+	if c.step.NoEndToEnd == "" || c.has("half-missing") {
 		return nil
 	}
 	return finding("clocks-not-comparable", Failure, "No end-to-end latency: %s.",
-		"Run producer and consumer on one host, or record an offset between the two clocks.", strings.TrimSuffix(c.step.NoEndToEnd, "."))
+		"Run both halves on one host, or let one measure the offset: `bench clock serve` on the producers' host, and --clock-peer on the consumers'.", strings.TrimSuffix(c.step.NoEndToEnd, "."))
 }
 
 // clockSkew: a message cannot be received before it is sent, so a negative

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"slices"
@@ -17,9 +16,10 @@ import (
 
 // partRef is a part of the log and where it lies.
 type partRef struct {
-	name string
-	part rawlog.Part
-	rows int64
+	name  string
+	part  rawlog.Part // its watermark on the axis of the run
+	rows  int64
+	shift *shift
 }
 
 // stepParts are the parts of one repeat of one step: table → actor → parts in
@@ -34,27 +34,10 @@ func identityOf(p rawlog.Part) string {
 	return rawlog.PartName(p.Table, p.Step, p.Repeat, p.Actor, p.Index)
 }
 
-// readManifest reads the run.json of a log.
-func readManifest(ctx context.Context, src rawlog.Source, names []string) (*rawlog.Manifest, error) {
-	if !slices.Contains(names, rawlog.ManifestName) {
-		return nil, rawlog.MissingManifest(src.Address())
-	}
-	obj, err := src.Open(ctx, rawlog.ManifestName)
-	if err != nil {
-		return nil, fmt.Errorf("opening %s of %s: %w", rawlog.ManifestName, src.Address(), err)
-	}
-	defer obj.Close()
-	m, err := rawlog.ReadManifest(io.NewSectionReader(obj, 0, obj.Size()))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", src.Address(), err)
-	}
-	return m, nil
-}
-
 // findParts finds the parts of a run. Those that run.json names are believed
 // until they are opened to be read; any other is opened for its own identity,
 // whatever its path: files that were dropped on a page have lost theirs.
-func findParts(ctx context.Context, src rawlog.Source, m *rawlog.Manifest, names []string) ([]*stepParts, error) {
+func findParts(ctx context.Context, src rawlog.Source, m *rawlog.Manifest, names []string, tl *timeline) ([]*stepParts, error) {
 	listed := map[string]bool{}
 	for _, n := range names {
 		if rawlog.IsPartName(n) {
@@ -70,7 +53,7 @@ func findParts(ctx context.Context, src rawlog.Source, m *rawlog.Manifest, names
 				continue
 			}
 			delete(listed, p.Name)
-			found[identityOf(p.Part)] = partRef{p.Name, p.Part, p.Rows}
+			found[identityOf(p.Part)] = partRef{name: p.Name, part: p.Part, rows: p.Rows}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(listed)) {
@@ -89,7 +72,7 @@ func findParts(ctx context.Context, src rawlog.Source, m *rawlog.Manifest, names
 			return nil, fmt.Errorf("%s: the part %s is missing, %s names it: copy the whole log again", src.Address(), p.Name, rawlog.ManifestName)
 		}
 	}
-	return groupParts(found), nil
+	return groupParts(found, tl), nil
 }
 
 // identify opens a part for its identity.
@@ -106,7 +89,7 @@ func identify(ctx context.Context, src rawlog.Source, m *rawlog.Manifest, name s
 	if r.Part().Run != m.Run {
 		return partRef{}, fmt.Errorf("%s: %s is a part of the run %q, not of %q: move it out of the log", src.Address(), name, r.Part().Run, m.Run)
 	}
-	return partRef{name, r.Part(), r.Rows()}, nil
+	return partRef{name: name, part: r.Part(), rows: r.Rows()}, nil
 }
 
 // partError names a part that cannot be read, and what to do about it.
@@ -127,10 +110,12 @@ func partError(src rawlog.Source, name string, err error) error {
 	return fmt.Errorf("%s: %s: %w (%s)", src.Address(), name, err, advice)
 }
 
-func groupParts(found map[string]partRef) []*stepParts {
+func groupParts(found map[string]partRef, tl *timeline) []*stepParts {
 	type key struct{ step, repeat int }
 	steps := map[key]*stepParts{}
 	for _, ref := range found {
+		ref.shift = tl.shift(ref.part.Clock)
+		ref.part.WatermarkNs = ref.shift.on(ref.part.WatermarkNs)
 		k := key{ref.part.Step, ref.part.Repeat}
 		s := steps[k]
 		if s == nil {
@@ -184,28 +169,6 @@ func (s *stepParts) rows(table string) (n int64) {
 		}
 	}
 	return n
-}
-
-// clockConflict says why times of producers and consumers cannot be
-// subtracted, or nothing.
-func (s *stepParts) clockConflict() string {
-	same := func(a, b clock.Identity) bool { return a.Host == b.Host && a.BootID == b.BootID }
-	var sent *partRef
-	for _, table := range []string{rawlog.Sent.Name, rawlog.Received.Name} {
-		for _, actor := range s.actors(table) {
-			for i := range s.tables[table][actor] {
-				p := &s.tables[table][actor][i]
-				switch {
-				case sent == nil:
-					sent = p
-				case !same(sent.part.Clock, p.part.Clock):
-					return fmt.Sprintf("%s was stamped by the clock of %s and %s by that of %s, and no offset between them is known",
-						sent.part.Actor, clockName(sent.part.Clock), p.part.Actor, clockName(p.part.Clock))
-				}
-			}
-		}
-	}
-	return ""
 }
 
 func clockName(c clock.Identity) string {

@@ -33,15 +33,20 @@ func Read(ctx context.Context, src rawlog.Source, opt Options) (*Digest, error) 
 	if err != nil {
 		return nil, fmt.Errorf("listing %s: %w", src.Address(), err)
 	}
-	m, err := readManifest(ctx, src, names)
+	all, err := readManifests(ctx, src, names)
 	if err != nil {
 		return nil, err
 	}
-	steps, err := findParts(ctx, src, m, names)
+	tl := newTimeline(all)
+	m, err := joinManifests(all, tl)
 	if err != nil {
 		return nil, err
 	}
-	r := &reading{ctx: ctx, src: src, run: m.Run, progress: opt.Progress}
+	steps, err := findParts(ctx, src, m, names, tl)
+	if err != nil {
+		return nil, err
+	}
+	r := &reading{ctx: ctx, src: src, run: m.Run, timeline: tl, groups: groupsOf(all), progress: opt.Progress}
 	for _, s := range steps {
 		for _, t := range rawlog.Tables {
 			r.total += s.rows(t.Name)
@@ -109,7 +114,7 @@ func (r *reading) step(m *rawlog.Manifest, s *stepParts, opt Options) (*StepDige
 	if err != nil {
 		return fail(err)
 	}
-	out := &StepDigest{Step: s.step, Repeat: s.repeat, NoEndToEnd: s.clockConflict()}
+	out := &StepDigest{Step: s.step, Repeat: s.repeat, NoEndToEnd: r.timeline.clockConflict(s)}
 	groups, planned := describe(out, m, sent)
 	for _, x := range received {
 		groups = x.addGroups(groups)
@@ -123,12 +128,16 @@ func (r *reading) step(m *rawlog.Manifest, s *stepParts, opt Options) (*StepDige
 	if out.Duration/out.Interval > maxGrid {
 		return fail(fmt.Errorf("intervals of %s in a step of %s: at most %d intervals", formatDuration(out.Interval), formatDuration(out.Duration), maxGrid))
 	}
+	out.ClockOffsets = r.timeline.used(s, out.StartNs, out.Duration)
 	out.Intervals = newIntervals(out.Duration, out.Interval, append(slices.Clone(opt.Edges), DefaultWarmup(out.Duration)))
 
 	j := newJoiner(out, groups)
 	j.sending.free, j.receiving.free = r.sending, r.receiving
 	j.maxSeq = s.rows(rawlog.Sent.Name)
 	j.watermarks(s, planned)
+	if missing := missingHalf(m); missing != "" {
+		j.without(s, missing)
+	}
 	if !j.sentWhole {
 		j.maxSeq += cutSlack
 	}
@@ -157,7 +166,7 @@ func (r *reading) step(m *rawlog.Manifest, s *stepParts, opt Options) (*StepDige
 // open opens the streams of a step, each at its first row.
 func (r *reading) open(s *stepParts) (sent []*sentStream, received []*receivedStream, err error) {
 	for _, actor := range s.actors(rawlog.Sent.Name) {
-		x := &sentStream{stream: stream{read: r, columns: sentColumns, parts: s.tables[rawlog.Sent.Name][actor]}}
+		x := &sentStream{stream: stream{read: r, columns: sentColumns, times: []int{2, 3, 4}, parts: s.tables[rawlog.Sent.Name][actor]}}
 		ok, err := x.load()
 		if err != nil {
 			return sent, received, err
@@ -167,7 +176,7 @@ func (r *reading) open(s *stepParts) (sent []*sentStream, received []*receivedSt
 		}
 	}
 	for _, actor := range s.actors(rawlog.Received.Name) {
-		x := &receivedStream{stream: stream{read: r, columns: receivedColumns, parts: s.tables[rawlog.Received.Name][actor]}}
+		x := &receivedStream{stream: stream{read: r, columns: receivedColumns, times: []int{2}, parts: s.tables[rawlog.Received.Name][actor]}}
 		ok, err := x.load()
 		if err != nil {
 			return sent, received, err

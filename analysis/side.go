@@ -27,7 +27,7 @@ func (r *reading) side(out *StepDigest, s *stepParts) error {
 // each calls f for the columns of each batch of a table and its rows.
 func (r *reading) each(s *stepParts, table string, columns []string, f func(actor string, c []rawlog.Values, n int)) error {
 	for _, actor := range s.actors(table) {
-		x := stream{read: r, columns: columns, parts: s.tables[table][actor]}
+		x := stream{read: r, columns: columns, times: timeColumns(columns), parts: s.tables[table][actor]}
 		for {
 			ok, err := x.load()
 			if err != nil {
@@ -44,10 +44,19 @@ func (r *reading) each(s *stepParts, table string, columns []string, f func(acto
 	return nil
 }
 
+// timeColumns are the columns of a series that hold a time.
+func timeColumns(columns []string) []int {
+	if at := slices.Index(columns, "time_ns"); at >= 0 {
+		return []int{at}
+	}
+	return nil
+}
+
 // seconds reads the resource series. What a system could not tell is 0.
 func (r *reading) seconds(out *StepDigest, s *stepParts) error {
-	columns := []string{"time_ns", "received", "backlog", "in_flight", "schedule_lag_ns", "cpu_ns", "steal_ns", "memory_bytes", "gc_pause_ns"}
-	err := r.each(s, rawlog.Seconds.Name, columns, func(_ string, c []rawlog.Values, n int) {
+	columns := []string{"time_ns", "received", "backlog", "in_flight", "schedule_lag_ns", "cpu_ns", "steal_ns", "memory_bytes", "gc_pause_ns", "acked"}
+	rows := map[string][]secondRow{}
+	err := r.each(s, rawlog.Seconds.Name, columns, func(actor string, c []rawlog.Values, n int) {
 		get := func(column, i int) int64 {
 			if v := c[column].Ints[i]; v != rawlog.Null {
 				return v
@@ -55,13 +64,19 @@ func (r *reading) seconds(out *StepDigest, s *stepParts) error {
 			return 0
 		}
 		for i := range n {
-			out.Seconds = append(out.Seconds, Second{
+			rows[actor] = append(rows[actor], secondRow{Second: Second{
 				At: time.Duration(c[0].Ints[i] - out.StartNs), Received: get(1, i), Backlog: get(2, i), InFlight: get(3, i), ScheduleLagNs: get(4, i),
 				CPUNs: get(5, i), StealNs: get(6, i), MemoryBytes: get(7, i), GCPauseNs: get(8, i),
-			})
+			}, acked: get(9, i), withBacklog: c[2].Ints[i] != rawlog.Null})
 		}
 	})
-	slices.SortStableFunc(out.Seconds, func(a, b Second) int { return cmp.Compare(a.At, b.At) })
+	if len(rows) == 1 {
+		for _, only := range rows {
+			out.Seconds = byTime(only)
+		}
+	} else if len(rows) > 1 {
+		out.Seconds = joinSeconds(rows, r.groups)
+	}
 	return err
 }
 

@@ -12,6 +12,7 @@ import (
 // at a time.
 type stream struct {
 	read    *reading
+	times   []int // columns that hold a time
 	columns []string
 	parts   []partRef
 	next    int // part
@@ -27,7 +28,9 @@ type reading struct {
 	ctx         context.Context
 	src         rawlog.Source
 	run         string
-	done, total int64 // rows
+	timeline    *timeline
+	groups      map[string]int64 // of each process that consumes
+	done, total int64            // rows
 	progress    func(done, total int64)
 	// Counters of the step before, for the next one: 17 MB each.
 	sending, receiving []*liveInterval
@@ -49,6 +52,9 @@ func (s *stream) load() (bool, error) {
 		}
 		if s.reader.Next() {
 			s.pos, s.n, s.cols = 0, s.reader.Len(), s.reader.Columns()
+			for _, column := range s.times {
+				s.parts[s.next].shift.all(s.cols[column].Ints[:s.n])
+			}
 			s.read.done += int64(s.n)
 			if s.read.progress != nil {
 				s.read.progress(s.read.done, max(s.read.done, s.read.total))

@@ -45,7 +45,7 @@ func Summarize(d *Digest, v View) Summary {
 	m := &d.Manifest
 	sum := Summary{
 		Schema: SummarySchema, Run: m.Run, Complete: m.Complete, StartedNs: m.StartedNs,
-		Queue: m.Queue, Store: m.Store, LogStore: m.LogStore, Host: m.Host, Program: m.Program,
+		Queue: m.Queue, Store: m.Store, LogStore: m.LogStore, Host: m.Host, Program: m.Program, Processes: m.Processes,
 		Warnings: append([]string{}, m.Warnings...), Steps: []StepSummary{}, Findings: []Finding{},
 	}
 	cuts := make([]*cut, 0, len(d.Steps))
@@ -208,6 +208,11 @@ func (c *cut) latency(k Kind) LatencySummary {
 	// Where nothing was acknowledged there is no publish latency to rank.
 	if l.N == 0 || k == Publish && h.N == 0 {
 		return l
+	}
+	// Where no end-to-end latency can be told, those that are infinite are no
+	// sample of it.
+	if c.step.NoEndToEnd != "" && (k == EndToEnd || k == EndToEndFromSend) {
+		return LatencySummary{Percentiles: map[string]Percentile{}}
 	}
 	for _, p := range c.view.percentiles() {
 		q := stats.FromPercent(p)

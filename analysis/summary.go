@@ -22,6 +22,8 @@ type Summary struct {
 	LogStore  rawlog.StoreInfo `json:"log_store"`
 	Host      rawlog.Host      `json:"host"`
 	Program   rawlog.Program   `json:"program"`
+	// Processes recorded the run, where it was more than one.
+	Processes []rawlog.Process `json:"processes,omitempty"`
 	// Warnings are the runner's own.
 	Warnings []string `json:"warnings"`
 

@@ -78,7 +78,10 @@ func (s *Summary) Facts() [][2]string {
 		durability = "" // said already
 	}
 	add("store", s.Store.Address, embedded, durability)
-	if s.Host.Name != "" {
+	for _, p := range s.Processes {
+		add(p.Name, "on "+p.Host.Name, p.Host.OS+"/"+p.Host.Arch, plural(int64(p.Host.CPUs), "CPU"), p.Host.CPUModel)
+	}
+	if s.Host.Name != "" && len(s.Processes) == 0 {
 		add("host", s.Host.Name, s.Host.OS+"/"+s.Host.Arch, plural(int64(s.Host.CPUs), "CPU"), s.Host.CPUModel)
 	}
 	return out

@@ -180,8 +180,9 @@ func (a *attendance) show(st *Status, now int64) {
 	if at := a.started.Load(); at != 0 {
 		begun = at
 	}
-	if since := now - max(begun, a.s.start.Load()); since > 0 { // what was waited before is no part of it
-		st.Whole.Received *= float64(st.Elapsed) / float64(since)
+	// What was waited before is no part of it, nor what a killed process received.
+	if since := now - max(begun, a.s.start.Load()); since > 0 && st.Elapsed > 0 {
+		st.Whole.Received = (st.Whole.Received*st.Elapsed.Seconds() - float64(a.before)) * 1e9 / float64(since)
 	}
 	if st.Elapsed = time.Duration(now - begun); st.Elapsed > st.Plan.Schedule.Duration() && st.Phase == "load" {
 		st.Phase = "drain"

@@ -22,6 +22,7 @@ type attendance struct {
 	cfg *Half
 
 	started atomic.Int64 // the schedule, by the own clock, ns; 0 where it is not known
+	before  int64        // deliveries of a killed process, which are counted too
 	last    atomic.Int64 // when a message of the run came last, own clock; 0 for never
 
 	mu       sync.Mutex
@@ -133,6 +134,7 @@ func newAttendance(s *step) *attendance {
 		if r := rec.groups[g.name]; r != nil {
 			g.got = r.now
 			g.fresh.Store(r.fresh)
+			a.before += r.deliveries
 		}
 	}
 	return a

@@ -15,7 +15,7 @@ func digestCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "digest",
 		Usage:     "write a run's digest",
-		ArgsUsage: "RUN",
+		ArgsUsage: "RUN [RUN]",
 		Description: "Writes a run's digest and prints its path: a gzipped HdrHistogram interval log of some hundred kilobytes\n" +
 			"whatever the number of messages. Every command here takes it in the place of the run.\n\n" + runArgument,
 		UsageText: "   analyze digest RUN -o run.digest.gz\n" +

@@ -18,12 +18,31 @@ import (
 	"queuebench/rawlog/logstore"
 )
 
-// oneRun returns the digest of the run that the command's only argument names.
+// oneRun returns the digest of the run that the command's argument names, or its
+// arguments where the run's halves were recorded to several places.
 func oneRun(c *cli.Context, v analysis.View) (*analysis.Digest, error) {
-	if c.NArg() != 1 {
-		return nil, command.Misusef("%s takes one RUN, not %d: give the address that bench printed last", c.Command.HelpName, c.NArg())
+	switch c.NArg() {
+	case 0:
+		return nil, command.Misusef("%s takes a RUN: give the address that bench printed last", c.Command.HelpName)
+	case 1:
+		return openRun(c, c.Args().First(), v)
 	}
-	return openRun(c, c.Args().First(), v)
+	options, err := storeflags.Options(c)
+	if err != nil {
+		return nil, err
+	}
+	var sources []rawlog.Source
+	for _, address := range c.Args().Slice() {
+		if info, err := os.Stat(address); err == nil && info.Mode().IsRegular() && isDigest(address) {
+			return nil, command.Misusef("%s takes one run: only the raw logs of the halves of one can be joined, and %s is a digest", c.Command.HelpName, address)
+		}
+		source, err := logstore.Open(c.Context, address, options)
+		if err != nil {
+			return nil, err
+		}
+		sources = append(sources, source)
+	}
+	return readRun(c.Context, rawlog.Joined(sources...), v, c.App.ErrWriter)
 }
 
 // openRun reads a run's raw log, or a digest file, so that v can be shown of it.
@@ -35,7 +54,7 @@ func openRun(c *cli.Context, address string, v analysis.View) (*analysis.Digest,
 		}
 		return d, v.Check(d)
 	}
-	if info, err := os.Stat(address); err == nil && info.Mode().IsRegular() && filepath.Base(address) != rawlog.ManifestName {
+	if info, err := os.Stat(address); err == nil && info.Mode().IsRegular() && !rawlog.IsManifestName(filepath.Base(address)) {
 		return nil, fmt.Errorf("%s is a file, and no digest: give the folder of a run, or a file that `analyze digest` wrote", address)
 	}
 	options, err := storeflags.Options(c)

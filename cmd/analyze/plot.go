@@ -18,7 +18,7 @@ func plotCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "plot",
 		Usage:     "draw latency over time and latency per rate",
-		ArgsUsage: "RUN",
+		ArgsUsage: "RUN [RUN]",
 		Description: "Writes latency-over-time-STEP-REPEAT.svg for each step and latency-per-rate.svg, and prints their\n" +
 			"paths with a sentence on what each shows.\n\n" + runArgument,
 		UsageText: "   analyze plot RUN --out figures\n" +

@@ -15,7 +15,7 @@ func reportCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "report",
 		Usage:     "write a run as one HTML file",
-		ArgsUsage: "RUN",
+		ArgsUsage: "RUN [RUN]",
 		Description: "Writes one HTML file and prints its path: tables and figures that can be read with scripts off, and the\n" +
 			"analyzer itself, so that warm-up, percentiles and axes can be changed where the file is opened.\n" +
 			"It needs no server and no network.\n\n" + runArgument,

@@ -15,7 +15,7 @@ func summaryCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "summary",
 		Usage:     "print percentiles, accounting and findings of a run",
-		ArgsUsage: "RUN",
+		ArgsUsage: "RUN [RUN]",
 		Description: "Prints, for each step of a run, the latency percentiles after the warm-up, the accounting\n" +
 			"of every message, and what the numbers mean; with --json the same as one JSON object.\n\n" + runArgument + "\n\n" +
 			"The word in brackets after a finding is its section in docs/tuning.md.\n\n" +

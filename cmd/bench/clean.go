@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -83,10 +84,11 @@ func (t *remains) fromAddress(c *cli.Context, address string) error {
 	if t.options, err = optionsFor(c, a); err != nil {
 		return err
 	}
-	m, err := readManifest(c.Context, a, t.options)
+	all, err := readManifests(c.Context, a, t.options)
 	if err != nil {
 		return err
 	}
+	m := all[0]
 	if err := checkRunID(m.Run); err != nil {
 		return fmt.Errorf("the run at %s: %w", address, err)
 	}
@@ -111,30 +113,55 @@ func (t *remains) fromAddress(c *cli.Context, address string) error {
 	return err
 }
 
-// readManifest reads the run.json of a run's address.
-func readManifest(ctx context.Context, a objectstore.Address, options objectstore.Options) (*rawlog.Manifest, error) {
+// readManifests reads the manifests of a run's address: run.json, or those of
+// its processes. There is at least one.
+func readManifests(ctx context.Context, a objectstore.Address, options objectstore.Options) ([]*rawlog.Manifest, error) {
+	none := fmt.Errorf("there is no run at %s: it has no %s", a, rawlog.ManifestName)
 	if a.IsFolder() {
 		// Opening a folder would make it.
-		if _, err := os.Stat(filepath.Join(a.Folder, rawlog.ManifestName)); err != nil {
-			return nil, fmt.Errorf("there is no run at %s: it has no %s", a, rawlog.ManifestName)
+		if _, err := os.Stat(a.Folder); err != nil {
+			return nil, none
 		}
 	}
 	store, err := objectstore.OpenAddress(ctx, a, options)
 	if err != nil {
 		return nil, err
 	}
-	body, _, err := store.Get(ctx, rawlog.ManifestName)
-	if errors.Is(err, objectstore.ErrNotFound) {
-		return nil, fmt.Errorf("there is no run at %s: it has no %s", a, rawlog.ManifestName)
+	all, err := manifestsIn(ctx, store)
+	if err != nil {
+		return nil, fmt.Errorf("at %s: %w", a, err)
 	}
+	if len(all) == 0 {
+		return nil, none
+	}
+	return all, nil
+}
+
+// manifestsIn reads the manifests of the run of which log is the prefix.
+func manifestsIn(ctx context.Context, log objectstore.Store) ([]*rawlog.Manifest, error) {
+	var names []string
+	err := log.List(ctx, objectstore.ListOptions{Prefix: "run", Delimiter: "/"}, func(i objectstore.Info) error {
+		if rawlog.IsManifestName(i.Key) {
+			names = append(names, i.Key)
+		}
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}
-	m, err := rawlog.ReadManifest(bytes.NewReader(body))
-	if err != nil {
-		return nil, fmt.Errorf("%s at %s: %w", rawlog.ManifestName, a, err)
+	var all []*rawlog.Manifest
+	for _, name := range names {
+		body, _, err := log.Get(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		m, err := rawlog.ReadManifest(bytes.NewReader(body))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		all = append(all, m)
 	}
-	return m, nil
+	return all, nil
 }
 
 func (t *remains) remove(c *cli.Context) error {
@@ -204,8 +231,8 @@ const quietAfter = 20 * time.Second
 
 // underWay is an error when the run has not ended and wrote something lately.
 func (t *remains) underWay(ctx context.Context) error {
-	m, err := readManifest(ctx, below(t.log, t.run), t.options)
-	if err != nil || m.EndedNs != 0 {
+	all, err := readManifests(ctx, below(t.log, t.run), t.options)
+	if err != nil || !slices.ContainsFunc(all, func(m *rawlog.Manifest) bool { return m.EndedNs == 0 }) {
 		return nil // without a manifest nothing says that it lives
 	}
 	store, err := objectstore.OpenAddress(ctx, t.log, t.options)

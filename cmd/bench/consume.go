@@ -110,12 +110,15 @@ func (h *half) othersEnded(ctx context.Context, log objectstore.Store) error {
 	ctx, cancel := context.WithTimeout(ctx, otherHalfTimeout)
 	defer cancel()
 	for {
-		others, err := h.others(ctx, log)
+		all, err := manifestsIn(ctx, log)
 		if err != nil {
 			return err
 		}
 		busy, producers := "", false
-		for _, m := range others {
+		for _, m := range all {
+			if m.Process == h.process {
+				continue
+			}
 			producers = producers || m.Role == rawlog.RoleProduce
 			if m.EndedNs == 0 {
 				busy = m.Process

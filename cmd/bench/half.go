@@ -8,7 +8,6 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -162,33 +161,6 @@ func (h *half) attend(c *cli.Context, cfg *runner.Config, stores *opened) {
 	if c.Bool("remove") {
 		p.MayRemove = func(ctx context.Context) error { return h.othersEnded(ctx, stores.log) }
 	}
-}
-
-// others are the manifests of a run but this half's own.
-func (h *half) others(ctx context.Context, log objectstore.Store) ([]*rawlog.Manifest, error) {
-	var names []string
-	err := log.List(ctx, objectstore.ListOptions{Prefix: "run", Delimiter: "/"}, func(i objectstore.Info) error {
-		if rawlog.IsManifestName(i.Key) && i.Key != rawlog.ManifestNameOf(h.process) {
-			names = append(names, i.Key)
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	var all []*rawlog.Manifest
-	for _, name := range names {
-		body, _, err := log.Get(ctx, name)
-		if err != nil {
-			return nil, err
-		}
-		m, err := rawlog.ReadManifest(strings.NewReader(string(body)))
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		all = append(all, m)
-	}
-	return all, nil
 }
 
 // spoolName is the folder in which the process's parts wait.

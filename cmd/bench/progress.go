@@ -105,8 +105,12 @@ func latencies(w *runner.Window) (mean, p99 string) {
 
 // levels are what is under way. Troubles are shown once there are any.
 func levels(s *runner.Status) []string {
-	parts := []string{
-		fmt.Sprintf("backlog %d", s.Backlog), fmt.Sprintf("in flight %d", s.InFlight), "send lag " + short(s.Lag),
+	var parts []string
+	if s.Plan.Role == rawlog.RoleAll { // else nobody here knows both ends
+		parts = append(parts, fmt.Sprintf("backlog %d", s.Backlog))
+	}
+	if s.Plan.Role != rawlog.RoleConsume {
+		parts = append(parts, fmt.Sprintf("in flight %d", s.InFlight), "send lag "+short(s.Lag))
 	}
 	for _, c := range []struct {
 		n    int64

@@ -47,12 +47,12 @@ func Open(ctx context.Context, address string, opt objectstore.Options) (rawlog.
 // runOf takes the manifest's name off an address.
 func runOf(a objectstore.Address) objectstore.Address {
 	if a.IsFolder() {
-		if filepath.Base(a.Folder) == rawlog.ManifestName {
+		if rawlog.IsManifestName(filepath.Base(a.Folder)) {
 			a.Folder = filepath.Dir(a.Folder)
 		}
 		return a
 	}
-	if dir, name := path.Split(a.Prefix); name == rawlog.ManifestName {
+	if dir, name := path.Split(a.Prefix); rawlog.IsManifestName(name) {
 		a.Prefix = strings.TrimSuffix(dir, "/")
 	}
 	return a
@@ -60,14 +60,29 @@ func runOf(a objectstore.Address) objectstore.Address {
 
 // OpenStore opens the log of which store is the folder or prefix.
 func OpenStore(ctx context.Context, store objectstore.Store) (rawlog.Source, error) {
+	s := &source{store: store, sizes: make(map[string]int64)}
 	manifest, _, err := store.Get(ctx, rawlog.ManifestName)
 	if errors.Is(err, objectstore.ErrNotFound) {
+		if there, lerr := hasProcesses(ctx, store); lerr == nil && there {
+			return s, nil
+		}
 		return nil, errors.Join(rawlog.MissingManifest(store.Address()), runsBelow(ctx, store))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the raw log's %s: %w", rawlog.ManifestName, err)
 	}
-	return &source{store: store, manifest: manifest, sizes: make(map[string]int64)}, nil
+	s.manifest = manifest
+	return s, nil
+}
+
+// hasProcesses tells whether a place without run.json has the manifests of a
+// run's processes.
+func hasProcesses(ctx context.Context, store objectstore.Store) (there bool, err error) {
+	err = store.List(ctx, objectstore.ListOptions{Prefix: "run-", Delimiter: "/"}, func(i objectstore.Info) error {
+		there = there || rawlog.IsManifestName(i.Key)
+		return nil
+	})
+	return there, err
 }
 
 // runsBelow names runs that lie one level below a place that is none, nil when
@@ -89,7 +104,12 @@ func runsBelow(ctx context.Context, store objectstore.Store) error {
 		if len(runs) == name {
 			break
 		}
-		if _, err := store.Head(ctx, key+rawlog.ManifestName); err == nil {
+		_, err := store.Head(ctx, key+rawlog.ManifestName)
+		there := err == nil
+		if !there {
+			there, _ = hasProcesses(ctx, store.Sub(key))
+		}
+		if there {
 			runs = append(runs, store.Sub(key).Address())
 		}
 	}
@@ -102,7 +122,7 @@ func runsBelow(ctx context.Context, store objectstore.Store) error {
 // source is a log in a store. Its methods may be called from any goroutine.
 type source struct {
 	store    objectstore.Store
-	manifest []byte
+	manifest []byte // nil where the log has those of processes
 
 	mu    sync.Mutex
 	sizes map[string]int64 // of what was listed
@@ -134,7 +154,7 @@ func (s *source) List(ctx context.Context) ([]string, error) {
 // Open implements rawlog.Source. The object lives until it is closed; ctx ends
 // its reads.
 func (s *source) Open(ctx context.Context, name string) (rawlog.Object, error) {
-	if name == rawlog.ManifestName {
+	if name == rawlog.ManifestName && s.manifest != nil {
 		return rawlog.Memory(s.manifest), nil
 	}
 	size, err := s.size(ctx, name)

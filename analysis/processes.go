@@ -3,7 +3,6 @@ package analysis
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -70,7 +69,7 @@ func joinManifests(all []*rawlog.Manifest, tl *timeline) (*rawlog.Manifest, erro
 	var reasons []string
 	for _, m := range all {
 		if m.Run != out.Run {
-			return nil, fmt.Errorf("%w: %s is of the run %q, and %s of %q: give the halves of one run", errOtherRun, all[0].Name(), out.Run, m.Name(), m.Run)
+			return nil, fmt.Errorf("%w: %s is of the run %q, and %s of %q", rawlog.ErrNotHalves, all[0].Name(), out.Run, m.Name(), m.Run)
 		}
 		s := tl.shift(m.Clock)
 		p := rawlog.Process{
@@ -113,9 +112,6 @@ func joinManifests(all []*rawlog.Manifest, tl *timeline) (*rawlog.Manifest, erro
 	}
 	return &out, nil
 }
-
-// errOtherRun: logs of different runs were given to be joined.
-var errOtherRun = errors.New("not one run")
 
 func roleOrder(r rawlog.Role) int {
 	return slices.Index([]rawlog.Role{rawlog.RoleAll, rawlog.RoleProduce, rawlog.RoleConsume}, r)

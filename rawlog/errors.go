@@ -19,6 +19,8 @@ var (
 	ErrUnsupported = errors.New("not supported by this reader")
 	// ErrNewer: written by a version whose format this program does not know.
 	ErrNewer = errors.New("written by a newer version")
+	// ErrNotHalves: what was to be joined are no halves of one run.
+	ErrNotHalves = errors.New("no two halves of one run")
 	// ErrNotARun: the place holds no run.
 	ErrNotARun = errors.New("not a run")
 )

@@ -32,7 +32,7 @@ func (j *joined) List(ctx context.Context) ([]string, error) {
 		}
 		for _, n := range names {
 			if other, twice := j.where[n]; twice && (IsManifestName(n) || IsPartName(n)) {
-				return nil, fmt.Errorf("%s and %s both have %s: they are no two halves of one run, but two runs, or one of them twice", other.Address(), s.Address(), n)
+				return nil, fmt.Errorf("%w: %s and %s both have %s: they are two runs, or one of them twice", ErrNotHalves, other.Address(), s.Address(), n)
 			}
 			j.where[n] = s
 			all = append(all, n)

@@ -96,8 +96,8 @@ func TestBadInputIsOneLine(t *testing.T) {
 		"a warm-up without a unit":     {func(t *testing.T, run string) []string { return []string{run, "--warmup", "3"} }, 2, "30s"},
 		"a negative warm-up":           {func(t *testing.T, run string) []string { return []string{run, "--warmup", "-3s"} }, 2, "negative"},
 		"a percentile of 100":          {func(t *testing.T, run string) []string { return []string{run, "--percentiles", "50,100"} }, 2, "100"},
-		"two runs":                     {func(t *testing.T, run string) []string { return []string{run, run} }, 2, "one RUN"},
-		"no run":                       {func(t *testing.T, run string) []string { return nil }, 2, "one RUN"},
+		"two runs":                     {func(t *testing.T, run string) []string { return []string{run, run} }, 2, "one of them twice"},
+		"no run":                       {func(t *testing.T, run string) []string { return nil }, 2, "takes a RUN"},
 		"an unknown backend":           {func(t *testing.T, run string) []string { return []string{run, "--s3-backend", "azure"} }, 2, "minio or s3"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"compress/gzip"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -42,7 +43,11 @@ func oneRun(c *cli.Context, v analysis.View) (*analysis.Digest, error) {
 		}
 		sources = append(sources, source)
 	}
-	return readRun(c.Context, rawlog.Joined(sources...), v, c.App.ErrWriter)
+	d, err := readRun(c.Context, rawlog.Joined(sources...), v, c.App.ErrWriter)
+	if errors.Is(err, rawlog.ErrNotHalves) {
+		return nil, command.Misuse(err)
+	}
+	return d, err
 }
 
 // openRun reads a run's raw log, or a digest file, so that v can be shown of it.

@@ -98,7 +98,7 @@ func (s *scenarioRun) join(ctx context.Context, m *rawlog.Manifest, step *runner
 	for _, name := range []string{"lost", "duplicates", "out_of_order"} {
 		delete(o.Counts, name)
 	}
-	others, err := (&half{process: m.Process}).others(ctx, log)
+	others, err := manifestsIn(ctx, log)
 	if err != nil {
 		s.show.problem(fmt.Errorf("the log of the consumers: %w", err))
 		return

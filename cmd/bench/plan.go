@@ -147,7 +147,7 @@ func inOrder(c *cli.Context, all []draft, seed uint64) error {
 }
 
 // fixed are flags that say where things are, or what is true of a whole run.
-var fixed = []string{"workload", "queue", "seed", "run-id", "spool", "part-age", "json", "quiet", "calibrate", "repeats", "order", "stop-when-behind", "fail-fast", "vary"}
+var fixed = []string{"workload", "queue", "seed", "run-id", "spool", "part-age", "json", "quiet", "calibrate", "metrics-addr", "repeats", "order", "stop-when-behind", "fail-fast", "vary"}
 
 // variant is what a step has of its own.
 type variant struct {

@@ -54,6 +54,7 @@ func loadFlags() []cli.Flag {
 		&cli.DurationFlag{Name: "part-age", Usage: "a part of the log is closed and stored after so long: what a killed run loses at most", Value: 5 * time.Second},
 		&cli.BoolFlag{Name: "json", Usage: "print the result as a line of JSON in the place of the table"},
 		&cli.BoolFlag{Name: "quiet", Usage: "show no progress"},
+		metricsFlag(),
 		&cli.BoolFlag{Name: "calibrate", Usage: "measure the load generator itself for half a second before the first rate, and keep that with the run", Value: true},
 	)
 	flags = append(append(flags, pacingFlags()...), queueFlags()...)
@@ -183,7 +184,12 @@ func begin(c *cli.Context, read reading) error {
 }
 
 // drive runs what begin has checked.
-func drive(c *cli.Context, cfg *runner.Config, stores *opened, h *half) error {
+func drive(c *cli.Context, cfg *runner.Config, stores *opened, h *half) (err error) {
+	watched, err := listenMetrics(c)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, watched.close()) }()
 	if err := h.mustBeFree(c.Context, stores, cfg.Run); err != nil {
 		return err
 	}
@@ -232,8 +238,10 @@ func drive(c *cli.Context, cfg *runner.Config, stores *opened, h *half) error {
 	for _, text := range stores.warnings {
 		show.note(text)
 	}
+	watched.begin(cfg, c.String("queue"), show)
 	calibrateRun(c, cfg, show)
-	cfg.Status, cfg.Note = show.status, show.note
+	cfg.Status = func(s runner.Status) { show.status(s); watched.show(s) }
+	cfg.Note = show.note
 	result, err := runner.Run(c.Context, *cfg)
 	show.close()
 	os.Remove(spool) // refuses a folder that is not empty

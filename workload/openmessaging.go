@@ -172,6 +172,10 @@ func (o *omFile) load() error {
 		if !has {
 			return nil // a flag may give it
 		}
+		if rate == 0 && o.command == "" {
+			o.Command = "capacity"
+			return nil
+		}
 		if rate == 0 {
 			return errorf(o.Path, line, "producerRate 0 asks for the highest rate that holds: run `bench capacity --workload %s`, or give a rate above 0", o.Path)
 		}
@@ -196,7 +200,9 @@ func (o *omFile) backlog() error {
 	if gb == 0 {
 		return nil
 	}
-	if o.command != "backlog" {
+	if o.command == "" {
+		o.Command = "backlog"
+	} else if o.command != "backlog" {
 		return errorf(o.Path, line, "consumerBacklogSizeGB %v holds the consumers back until a backlog is there: run `bench backlog --workload %s`", gb, o.Path)
 	}
 	size, _, has, err := o.number("messageSize", 1)
@@ -206,7 +212,7 @@ func (o *omFile) backlog() error {
 	if !has {
 		return errorf(o.Path, line, "consumerBacklogSizeGB needs messageSize, to know how many messages that is")
 	}
-	o.set("consumerBacklogSizeGB", "backlog", strconv.FormatFloat(gb*gibibyte/size, 'f', 0, 64), line)
+	o.set("consumerBacklogSizeGB", "fill-messages", strconv.FormatFloat(gb*gibibyte/size, 'f', 0, 64), line)
 	if ratio != nil && ratio.Value != "1" {
 		o.note("backlogDrainRatio %.60s does nothing: the drain ends when everything was received", ratio.Value)
 	}

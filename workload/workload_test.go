@@ -13,11 +13,11 @@ import (
 func flags() Known {
 	load := []string{"run", "sweep"}
 	return Known{
-		{"rate", Text, []string{"run", "capacity"}}, {"rates", List, []string{"sweep"}}, {"duration", Text, load}, {"queue", Text, load},
+		{"rate", Text, []string{"run", "backlog"}}, {"rates", List, []string{"sweep"}}, {"duration", Text, load}, {"queue", Text, load},
 		{"drain-timeout", Duration, load}, {"consumers", Whole, append(load, "backlog", "closed")}, {"producers", Whole, load},
 		{"groups", Whole, load}, {"topics", Whole, append(load, "backlog")}, {"partitions", Whole, load}, {"message-size", Whole, append(load, "backlog")},
 		{"seed", Natural, load}, {"compressibility", Number, load}, {"refuse", Bool, load}, {"workers", Whole, []string{"closed"}},
-		{"backlog", Whole, []string{"backlog"}}, {"keys", Whole, []string{"sweep"}}, {"key-distribution", Text, []string{"sweep"}},
+		{"fill-messages", Whole, []string{"backlog"}}, {"keys", Whole, []string{"sweep"}}, {"key-distribution", Text, []string{"sweep"}},
 	}
 }
 
@@ -136,12 +136,13 @@ func TestOpenMessagingFilesAreTranslated(t *testing.T) {
 		{"many, with keys", "sweep", "topics: 3\npartitionsPerTopic: 16\nkeyDistributor: RANDOM_NANO\nmessageSize: 100\nsubscriptionsPerTopic: 2\nconsumerPerSubscription: 4\nproducersPerTopic: 2\nproducerRate: 1000\ntestDurationMinutes: 1\nwarmupDurationMinutes: 0\nuseRandomizedPayloads: true\nrandomBytesRatio: 0.25\nrandomizedPayloadPoolSize: 1000",
 			"topics=3 partitions=16 producers=2 groups=2 consumers=4 message-size=100 compressibility=0.75 keys=10000 key-distribution=uniform rates=1000 duration=60s",
 			"w.yaml: randomizedPayloadPoolSize has no counterpart and does nothing: there is no pool, each payload is its own"},
+		{"no rate", "capacity", "producerRate: 5\ntestDurationMinutes: 1", "", "w.yaml: producerRate 5 does nothing: `bench capacity` has no rate|w.yaml: testDurationMinutes has no counterpart in `bench capacity`, and does nothing"},
 		{"what this command has not", "run", "keyDistributor: KEY_ROUND_ROBIN\nproducerRate: 10",
 			"rate=10", "w.yaml: keyDistributor KEY_ROUND_ROBIN has no counterpart in `bench run`, and does nothing: messages have no key"},
 		{"unknown keys are named", "run", "producerRate: 10\ntestDurationMinute: 5\nmagic: true\nqueue: memory",
 			"rate=10", `w.yaml: line 2: the key "testDurationMinute" is not known and does nothing (did you mean testDurationMinutes?)|w.yaml: line 3: the key "magic" is not known and does nothing|w.yaml: line 4: the key "queue" is not known and does nothing`},
 		{"a backlog", "backlog", "topics: 1\nmessageSize: 1024\nproducerRate: 100\nconsumerBacklogSizeGB: 2\nbacklogDrainRatio: 0.9",
-			"topics=1 message-size=1024 backlog=2097152", "w.yaml: producerRate 100 does nothing: `bench backlog` has no rate|w.yaml: backlogDrainRatio 0.9 does nothing: the drain ends when everything was received"},
+			"topics=1 message-size=1024 rate=100 fill-messages=2097152", "w.yaml: backlogDrainRatio 0.9 does nothing: the drain ends when everything was received"},
 	} {
 		f, err := read(c.command, c.text)
 		if err != nil {
@@ -178,6 +179,17 @@ func TestOpenMessagingMistakes(t *testing.T) {
 	}
 	if _, err := read("backlog", "consumerBacklogSizeGB: 1"); err == nil || !strings.Contains(err.Error(), "needs messageSize") {
 		t.Errorf("%v", err)
+	}
+}
+
+// Read for no command, a file says which one it is for.
+func TestOpenMessagingFilesNameTheirCommand(t *testing.T) {
+	for text, want := range map[string]string{
+		"producerRate: 10": "", "producerRate: 0": "capacity", "producerRate: 10\nconsumerBacklogSizeGB: 1\nmessageSize: 100": "backlog",
+	} {
+		if f, err := read("", text); err != nil || f.Command != want {
+			t.Errorf("%q: %+v, %v", text, f, err)
+		}
 	}
 }
 

@@ -92,7 +92,7 @@ var shippedScenarios = map[string]struct {
 	check func(t *testing.T, status int, r jsonResult)
 }{
 	"store-stops-5s.yaml":  {"", checkStoreStops},
-	"consumers-1-4.yaml":   {"--duration 2s", checkConsumers},
+	"consumers-1-4.yaml":   {"--duration 2s --rate 3000", checkConsumers},
 	"optimisations.yaml":   {"--duration 1s --rates 500", checkOptimisations},
 	"consumer-killed.yaml": {"", checkConsumerKilled},
 }

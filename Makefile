@@ -52,6 +52,10 @@ test-browser: page
 	scripts/need-chromium.sh
 	cd interop/browser && $(GO) test ./...
 
+# What a row of the log costs: to record, to encode and store, in bytes.
+bench-log:
+	$(GO) test ./rawlog/logwriter -run '^$$' -bench 'Record|Encode|Bytes' -benchmem
+
 test-interop:
 	scripts/test-interop.sh
 

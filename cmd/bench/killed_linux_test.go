@@ -66,7 +66,7 @@ const (
 // there; of three in four, the first rows of both tables), and returns the folder
 // of its log; "" when it failed.
 func killAfter(t *testing.T, i int, after time.Duration) string {
-	args := []string{"run", "--rate", fmt.Sprint(killRate), "--duration", "60s", "--part-age", "50ms",
+	args := []string{"run", "--rate", fmt.Sprint(killRate), "--duration", "60s", "--part-age", "50ms", "--calibrate=false",
 		"--run-id", fmt.Sprintf("killed-%d", i), "--log-store", "./logs", "--queue", "memory"}
 	if i%2 == 1 {
 		args = append(args, "--queue", "delta", "--store", "./lake", "--commit-interval", "20ms")

@@ -2,7 +2,9 @@ package logwriter
 
 import (
 	"context"
+	"io"
 	"math/rand/v2"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -11,39 +13,78 @@ import (
 	"queuebench/rawlog"
 )
 
-// The load of these benchmarks: a constant schedule of 10,000 messages a
-// second from one producer, sent in batches of those that fell due within
-// 100 µs, commits of 100 ms.
 const benchRows = 1 << 18
 
-func benchSent() []rawlog.SentRow {
-	rng := rand.New(rand.NewPCG(1, 2))
-	rows := make([]rawlog.SentRow, benchRows)
-	sent, acked := int64(0), int64(0)
-	for i := range rows {
-		intended := int64(1.7e18) + int64(i)*100_000
-		if intended > sent {
-			sent = intended + rng.Int64N(20_000)
-		}
-		if i%1000 == 0 {
-			acked = intended + 100_000_000 + rng.Int64N(9_000_000)
-		}
-		rows[i] = rawlog.SentRow{Seq: int64(i), IntendedNs: intended, SentNs: sent, AckedNs: acked, Status: rawlog.Acked, Partition: 0, Offset: int64(i / 1000)}
-	}
-	return rows
+// workload is what two tables record of a load.
+type workload struct {
+	name     string
+	sent     []rawlog.SentRow
+	received []rawlog.ReceivedRow
 }
 
-func benchReceived() []rawlog.ReceivedRow {
-	rng := rand.New(rand.NewPCG(1, 3))
-	rows := make([]rawlog.ReceivedRow, benchRows)
-	received := int64(0)
-	for i := range rows {
-		if i%1000 == 0 {
-			received = int64(1.7e18) + int64(i)*100_000 + 110_000_000 + rng.Int64N(9_000_000)
+// loadShape is how a workload comes about.
+type loadShape struct {
+	rate    float64       // messages a second
+	poisson bool          // arrivals; else a constant schedule
+	wake    time.Duration // what fell due within it is sent together, some µs late
+	commit  time.Duration // commits; 0 for a queue that takes and gives what is there
+}
+
+// make makes the rows: due times by the shape's arrivals; a batch is acked and
+// received once it is committed, or, without commits, some 10 µs after it was
+// sent.
+func (l loadShape) make(name string) workload {
+	rng := rand.New(rand.NewPCG(1, 2))
+	w := workload{name, make([]rawlog.SentRow, benchRows), make([]rawlog.ReceivedRow, benchRows)}
+	const start = int64(1.7e18)
+	due := float64(0)
+	var sent, commit, acked, received, offset int64
+	for i := range benchRows {
+		intended := start + int64(float64(i)*1e9/l.rate)
+		if l.poisson {
+			due += rng.ExpFloat64() * 1e9 / l.rate
+			intended = start + int64(due)
 		}
-		rows[i] = rawlog.ReceivedRow{Group: "g", Seq: int64(i), ReceivedNs: received, Partition: 0, Offset: int64(i / 1000)}
+		woken := intended > sent
+		if woken { // by the first that falls due
+			sent = intended + int64(l.wake) + rng.Int64N(5_000)
+		}
+		switch {
+		case l.commit > 0:
+			if c := intended / int64(l.commit); c != commit {
+				commit = c
+				offset++
+				acked = (c+1)*int64(l.commit) + 3_000_000 + rng.Int64N(6_000_000)
+				received = acked + 2_000_000 + rng.Int64N(6_000_000)
+			}
+		case woken:
+			acked = sent + 5_000 + rng.Int64N(3_000)
+			received = acked + rng.Int64N(10_000)
+		}
+		position := offset
+		if l.commit == 0 {
+			position = int64(i)
+		}
+		w.sent[i] = rawlog.SentRow{Seq: int64(i), IntendedNs: intended, SentNs: sent, AckedNs: acked, Status: rawlog.Acked, Offset: position}
+		w.received[i] = rawlog.ReceivedRow{Group: "g", Seq: int64(i), ReceivedNs: received, Offset: position}
 	}
-	return rows
+	return w
+}
+
+// workloads are a constant schedule and Poisson arrivals, through a Delta table
+// with commits of 100 ms and through a queue in memory.
+func workloads() []workload {
+	const ms, us = time.Millisecond, time.Microsecond
+	return []workload{
+		loadShape{rate: 10_000, commit: 100 * ms}.make("constant-10k-commits"),
+		loadShape{rate: 1_000_000, wake: 20 * us, commit: 100 * ms}.make("constant-1M-commits"),
+		loadShape{rate: 10_000}.make("constant-10k-memory"),
+		loadShape{rate: 1_000_000, wake: 20 * us}.make("constant-1M-memory"),
+		loadShape{rate: 10_000, poisson: true, commit: 100 * ms}.make("poisson-10k-commits"),
+		loadShape{rate: 100_000, poisson: true, wake: 5 * us, commit: 100 * ms}.make("poisson-100k-commits"),
+		loadShape{rate: 10_000, poisson: true}.make("poisson-10k-memory"),
+		loadShape{rate: 100_000, poisson: true, wake: 5 * us}.make("poisson-100k-memory"),
+	}
 }
 
 func benchLog(b *testing.B) *Log {
@@ -83,7 +124,7 @@ func paced[T any](b *testing.B, w *Writer[T], batch int, record func(from, n int
 }
 
 // What the sender and the receiver pay for a row, by Append and by Reserve.
-func BenchmarkRecordSent(b *testing.B) {
+func BenchmarkRecord(b *testing.B) {
 	row := func(i int) rawlog.SentRow {
 		n := int64(i)
 		return rawlog.SentRow{Producer: 1, Seq: n, IntendedNs: 1e18 + n*100_000, SentNs: 1e18 + n*100_003, AckedNs: 1e18 + n&^1023, Status: rawlog.Acked, Partition: 0, Offset: n >> 10}
@@ -117,8 +158,9 @@ func cpuTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// benchEncode measures rows to a stored part, once the memory is there.
-func benchEncode[T any](b *testing.B, rows []T, open func(*Log) *Writer[T]) {
+// benchEncode measures rows to a stored part, once the memory is there: appending
+// and storing too.
+func benchEncode[T any](b *testing.B, rows []T, open func(*Log) *Writer[T]) (bytesPerRow float64) {
 	l := benchLog(b)
 	w := open(l)
 	for i := range rows {
@@ -135,52 +177,92 @@ func benchEncode[T any](b *testing.B, rows []T, open func(*Log) *Writer[T]) {
 		b.Fatal(err)
 	}
 	s := l.Stats()
-	n := float64(s.Rows - before.Rows)
-	b.ReportMetric(float64(cpuTime()-cpu)/n, "cpu-ns/row") // appending and storing too
-	b.ReportMetric(float64(s.EncodeNs-before.EncodeNs)/n, "encode-ns/row")
+	b.ReportMetric(float64(cpuTime()-cpu)/float64(s.Rows-before.Rows), "cpu-ns/row")
 	b.ReportMetric(float64(s.Bytes)/float64(s.Rows), "bytes/row")
+	return float64(s.Bytes) / float64(s.Rows)
 }
 
-func BenchmarkEncodeSent(b *testing.B) {
-	benchEncode(b, benchSent(), func(l *Log) *SentWriter { return l.Sent(0, 0, "producer-0") })
-}
-
-func BenchmarkEncodeReceived(b *testing.B) {
-	benchEncode(b, benchReceived(), func(l *Log) *ReceivedWriter { return l.Received(0, 0, "consumer-0") })
-}
-
-// benchRowGroups measures the encoder alone: rows to row groups of a file, in
-// one goroutine.
-func benchRowGroups[T any](b *testing.B, rows []T, l layout[T]) {
-	z, err := newCompressor()
-	if err != nil {
-		b.Fatal(err)
+// BenchmarkEncode is the cost of a row in each table.
+func BenchmarkEncode(b *testing.B) {
+	for _, load := range workloads() {
+		b.Run(load.name+"/sent", func(b *testing.B) {
+			benchEncode(b, load.sent, func(l *Log) *SentWriter { return l.Sent(0, 0, "producer-0") })
+		})
+		b.Run(load.name+"/received", func(b *testing.B) {
+			benchEncode(b, load.received, func(l *Log) *ReceivedWriter { return l.Received(0, 0, "consumer-0") })
+		})
 	}
-	w := newPartWriter(l.table, z)
-	var file counter
+}
+
+// BenchmarkRowGroups is the encoder alone, rows to the row groups of a file, in
+// one goroutine.
+func BenchmarkRowGroups(b *testing.B) {
+	for _, load := range workloads() {
+		b.Run(load.name+"/sent", func(b *testing.B) { benchRowGroups(b, load.sent, sentLayout()) })
+		b.Run(load.name+"/received", func(b *testing.B) { benchRowGroups(b, load.received, receivedLayout()) })
+	}
+}
+
+func benchRowGroups[T any](b *testing.B, rows []T, l layout[T]) {
+	f := newFileOf(b, l)
+	f.write(b, io.Discard, rows)
 	cpu := cpuTime()
 	b.ReportAllocs()
 	n := 0
 	for b.Loop() {
-		w.start(&file)
-		for from := 0; from < len(rows); from += l.groupRows {
-			group := rows[from : from+l.groupRows]
-			for at := 0; at < len(group); at += batchRows {
-				for _, c := range l.columns {
-					c.take(group[at : at+batchRows])
-				}
-			}
-			if err := writeGroup(w, l.columns, len(group), false); err != nil {
-				b.Fatal(err)
-			}
-		}
-		if err := w.finish("{}"); err != nil {
-			b.Fatal(err)
-		}
+		f.write(b, io.Discard, rows)
 		n += len(rows)
 	}
 	b.ReportMetric(float64(cpuTime()-cpu)/float64(n), "cpu-ns/row")
-	b.ReportMetric(float64(file)/float64(n), "bytes/row")
+}
+
+// fileOf writes rows as files, without a log around them.
+type fileOf[T any] struct {
+	layout layout[T]
+	w      *partWriter
+}
+
+func newFileOf[T any](t testing.TB, l layout[T]) fileOf[T] {
+	z, err := newCompressor()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fileOf[T]{l, newPartWriter(l.table, z)}
+}
+
+func (f fileOf[T]) write(t testing.TB, out io.Writer, rows []T) {
+	f.w.start(out)
+	for group := range slices.Chunk(rows, f.layout.groupRows) {
+		for batch := range slices.Chunk(group, batchRows) {
+			for _, c := range f.layout.columns {
+				c.take(batch)
+			}
+		}
+		if err := writeGroup(f.w, f.layout.columns, len(group), false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.w.finish("{}"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// BenchmarkBytes is what a message takes over both tables.
+func BenchmarkBytes(b *testing.B) {
+	for _, load := range workloads() {
+		b.Run(load.name, func(b *testing.B) {
+			for b.Loop() {
+				b.ReportMetric(bytesPerMessage(b, load), "bytes/message")
+			}
+		})
+	}
+}
+
+func bytesPerMessage(t testing.TB, load workload) float64 {
+	var file counter
+	newFileOf(t, sentLayout()).write(t, &file, load.sent)
+	newFileOf(t, receivedLayout()).write(t, &file, load.received)
+	return float64(file) / benchRows
 }
 
 // counter counts what is written to it.
@@ -191,5 +273,18 @@ func (c *counter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func BenchmarkRowGroupsSent(b *testing.B)     { benchRowGroups(b, benchSent(), sentLayout()) }
-func BenchmarkRowGroupsReceived(b *testing.B) { benchRowGroups(b, benchReceived(), receivedLayout()) }
+// What a message may take over both tables, bytes: the log of a long run is
+// mostly this.
+func TestBytesPerMessage(t *testing.T) {
+	limits := map[string]float64{
+		"constant-10k-commits": 4, "constant-1M-commits": 4, "constant-1M-memory": 4,
+		"poisson-10k-commits": 6, "poisson-100k-commits": 6,
+	}
+	for _, load := range workloads() {
+		got := bytesPerMessage(t, load)
+		t.Logf("%s: %.2f bytes a message", load.name, got)
+		if limit, ok := limits[load.name]; ok && got > limit {
+			t.Errorf("%s: %.2f bytes a message, want at most %.0f", load.name, got, limit)
+		}
+	}
+}

@@ -195,7 +195,7 @@ func (c *checkpointer) maybe(ctx context.Context, wg *sync.WaitGroup, event func
 	}
 	c.last, c.at = c.state.version, time.Now()
 	s := c.state.clone()
-	wg.Go(func() {
+	write := func() {
 		defer c.busy.Store(false)
 		begun := time.Now()
 		if err := c.t.writeCheckpoint(ctx, s); err != nil {
@@ -203,5 +203,10 @@ func (c *checkpointer) maybe(ctx context.Context, wg *sync.WaitGroup, event func
 			return
 		}
 		event("checkpoint", fmt.Sprintf("version %d, %d files, in %v", s.version, len(s.files), time.Since(begun).Round(time.Millisecond)))
-	})
+	}
+	if cfg.Design == AsPathway {
+		write()
+		return
+	}
+	wg.Go(write)
 }

@@ -42,6 +42,7 @@ type Config struct {
 	// ReadAhead is how many commits a reader fetches ahead of Receive. 8 if 0.
 	ReadAhead int
 
+	Design Design // Thin if empty
 	Schema Schema // DataOnly if empty
 	// Column holds the payload. "data" if empty.
 	Column string
@@ -97,6 +98,10 @@ const (
 )
 
 func (c Config) withDefaults() (Config, error) {
+	orDefault(&c.Design, Thin)
+	if c.Design == AsPathway {
+		c.asPathway()
+	}
 	orDefault(&c.Partitions, 1)
 	orDefault(&c.CommitInterval, 100*time.Millisecond)
 	orDefault(&c.PollInterval, 5*time.Millisecond)
@@ -164,6 +169,9 @@ func (c *Config) check() error {
 	}
 	if c.FixedPhase && (c.Phase < 0 || c.Phase >= c.CommitInterval) {
 		return fmt.Errorf("deltalake: the phase %v lies outside the commit interval %v", c.Phase, c.CommitInterval)
+	}
+	if c.Design != Thin && c.Design != AsPathway {
+		return fmt.Errorf("deltalake: unknown design %q, there are %q and %q", c.Design, Thin, AsPathway)
 	}
 	if c.Schema != DataOnly && c.Schema != Pathway {
 		return fmt.Errorf("deltalake: unknown schema %q, there are %q and %q", c.Schema, DataOnly, Pathway)

@@ -62,6 +62,7 @@ func TestConformanceFolder(t *testing.T) {
 		"one":     {},
 		"three":   {Partitions: 3, Pipeline: 1},
 		"pathway": {Schema: Pathway, Codec: Snappy, BatchBytes: 4000, Partitions: 2},
+		"as is":   {Design: AsPathway},
 	} {
 		t.Run(name, func(t *testing.T) { conformance(t, folder(t), cfg) })
 	}

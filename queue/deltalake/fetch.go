@@ -42,9 +42,13 @@ func (t *tail) fetch(ctx context.Context, wg *sync.WaitGroup, c *commit, a *addF
 	wg.Go(func() {
 		d.fill(ctx, t, f, c.version, a)
 		<-t.fetching
+		readyAt := t.t.cfg.Clock.Now()
+		if t.timer != nil {
+			t.deliverLate(ctx)
+		}
 		t.mu.Lock()
 		f.ready = true
-		f.readyAt = t.t.cfg.Clock.Now()
+		f.readyAt = readyAt
 		t.mu.Unlock()
 		t.g.wakeOwner(t)
 	})

@@ -19,6 +19,8 @@ type pace struct {
 	next   int64 // clock, ns: when the next version is expected; 0: not known
 	misses int   // since the last hit
 	slept  bool  // since the last hit, until just before next
+	// doubling: it expects nothing, and waits ever longer after a miss.
+	doubling bool
 }
 
 func newPace(interval, poll time.Duration) pace {
@@ -34,6 +36,10 @@ func (p *pace) least() time.Duration { return max(2*p.poll, p.interval/10) }
 // miss does not know for how long it was there, and asks for the next at once:
 // that may be there, too.
 func (p *pace) hit(asked int64) time.Duration {
+	if p.doubling {
+		p.misses = 0
+		return 0
+	}
 	T := int64(p.interval)
 	seen := p.misses > 0
 	switch {
@@ -67,6 +73,9 @@ func (p *pace) hit(asked int64) time.Duration {
 // miss is told when there was nothing yet, and returns how long to wait.
 func (p *pace) miss(now int64) time.Duration {
 	p.misses++
+	if p.doubling {
+		return min(firstWait<<min(p.misses-1, 10), lastWait)
+	}
 	if p.misses == 1 && !p.slept {
 		// Caught up: what is due is known.
 		if d := p.sleep(now); d > p.poll {

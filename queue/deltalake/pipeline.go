@@ -23,7 +23,11 @@ func (w *writer) cut() {
 	// together, and different ones do not.
 	now := w.t.cfg.Clock.Now()
 	next := now - now%int64(T) + int64(phase)
-	w.event("phase", fmt.Sprintf("the commit timer of %v fires at %v after each multiple", T, phase))
+	w.event("phase", fmt.Sprintf("the commit timer of %v fires at %v (%d ns) after each multiple", T, phase, int64(phase)))
+	if w.t.cfg.Design == AsPathway {
+		w.cutAsPathway(phase)
+		return
+	}
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -75,15 +79,24 @@ func (w *writer) take(due bool) (b *batch, open bool) {
 		default:
 			return nil, false
 		}
-		if b.seal() > 0 {
-			if w.counts != nil {
-				b.countTxns(w.counts)
-			}
-			w.underWay = append(w.underWay, b)
+		if w.begin(b) != nil {
 			return b, open
 		}
-		w.recycle(b)
 	}
+}
+
+// begin seals a batch and puts it under way, or gives it up if nothing in it
+// has an owner. The lock is held.
+func (w *writer) begin(b *batch) *batch {
+	if b.seal() == 0 {
+		w.recycle(b)
+		return nil
+	}
+	if w.counts != nil {
+		b.countTxns(w.counts)
+	}
+	w.underWay = append(w.underWay, b)
+	return b
 }
 
 // spare is an empty batch. The lock is held.
@@ -128,9 +141,16 @@ func (w *writer) send(b *batch) {
 		return
 	}
 	w.wg.Go(func() {
-		tries, err := w.t.retry(w.ctx, "PUT of "+b.key, w.event, func() error {
-			return w.t.put(w.ctx, b.key, b.file, objectstore.PutOptions{})
-		})
+		var tries int
+		var err error
+		if w.t.cfg.Design == AsPathway {
+			err = w.look()
+		}
+		if err == nil {
+			tries, err = w.t.retry(w.ctx, "PUT of "+b.key, w.event, func() error {
+				return w.t.put(w.ctx, b.key, b.file, objectstore.PutOptions{})
+			})
+		}
 		if tries > 1 || err != nil {
 			// A request that was given up may still read the bytes.
 			b.file = nil
@@ -157,14 +177,18 @@ func (w *writer) commitAll() {
 			begun := clk.Now()
 			// Waiting for the commit before this one is waiting, too.
 			b.trace.Took[queue.StageWait] += time.Duration(begun - b.storedAt)
-			version, b.trace.Tries, err = w.commitBatch(b)
+			if w.t.cfg.Design == AsPathway {
+				version, b.trace.Tries, err = w.commitAsPathway(b)
+			} else {
+				version, b.trace.Tries, err = w.commitBatch(b)
+			}
 			b.trace.Set(queue.StageCommitPut, time.Duration(clk.Now()-begun))
 		}
 		w.finish(b, version, err)
-		<-w.slots
 		if err == nil {
 			w.checkpoints.maybe(w.ctx, &w.wg, w.event)
 		}
+		<-w.slots
 	}
 }
 

@@ -25,6 +25,7 @@ type tail struct {
 	decoder   decoder
 	pace      pace
 	fetching  chan struct{} // one for each GET of data under way
+	timer     *grid         // AsPathway: what is there is handed out when it fires
 
 	mu      sync.Mutex
 	pending []*fetched // in order; the first may not be ready yet
@@ -46,15 +47,22 @@ type fetched struct {
 const fetchParallel = 8
 
 func newTail(t *table, g *group, start int64, notBefore int64) *tail {
-	return &tail{
+	tail := &tail{
 		t: t, g: g, next: start, notBefore: notBefore, room: make(chan struct{}, 1),
 		fetching: make(chan struct{}, fetchParallel), pace: newPace(t.cfg.CommitInterval, t.cfg.PollInterval),
 		decoder: decoder{column: t.cfg.Column, partition: t.partition},
 	}
+	if t.cfg.Design == AsPathway {
+		tail.readAsPathway()
+	}
+	return tail
 }
 
 // run follows the log until the context ends or something is wrong for good.
 func (t *tail) run(ctx context.Context) {
+	if t.timer != nil {
+		t.tellPhase()
+	}
 	var wg sync.WaitGroup
 	err := t.follow(ctx, &wg)
 	wg.Wait()

@@ -168,7 +168,19 @@ type Step struct {
 	Accounting Accounting `json:"accounting"`
 	// Requests to the queue's store by kind, over the step.
 	Requests map[string]int64 `json:"requests,omitempty"`
-	Parts    []PartInfo       `json:"parts"`
+	// Cost is what they cost; nil where there is no store, or no message was
+	// acknowledged.
+	Cost  *Cost      `json:"cost,omitempty"`
+	Parts []PartInfo `json:"parts"`
+}
+
+// Cost is what the requests of a step cost. The requests of opening and closing
+// the queue are in it.
+type Cost struct {
+	Prices string `json:"prices"` // the name of the table
+	// Both are per million acknowledged messages.
+	RequestsPerMillion float64 `json:"requests_per_million"`
+	DollarsPerMillion  float64 `json:"dollars_per_million"`
 }
 
 // Accounting is the runner's own count of a step. The analysis counts again

@@ -118,6 +118,16 @@ func requestsSince(before, now *objectstore.Counts) map[string]int64 {
 	}
 }
 
+// costOf is what the requests between two counts cost, per million messages.
+func costOf(p objectstore.Prices, before, now *objectstore.Counts, messages int64) *rawlog.Cost {
+	if before == nil || now == nil || messages == 0 {
+		return nil
+	}
+	n := now.Minus(*before)
+	millions := float64(messages) / 1e6
+	return &rawlog.Cost{Prices: p.Name, RequestsPerMillion: float64(n.Total()) / millions, DollarsPerMillion: p.Of(n) / millions}
+}
+
 // StepResult is what the runner itself saw of a step, for the table that it
 // prints: the whole step, warm-up included, which the analysis cuts.
 type StepResult struct {

@@ -73,7 +73,9 @@ type Config struct {
 
 	// Requests counts the requests to the queue's store; nil for none.
 	Requests func() objectstore.Counts
-	Plans    []Plan // in the order in which they run
+	// Prices are what its requests cost.
+	Prices objectstore.Prices
+	Plans  []Plan // in the order in which they run
 	// Next is asked for a further plan after the last of Plans, with the step
 	// that ended last (nil if there was none), until it has none; nil for none.
 	Next func(last *StepResult) (Plan, bool)

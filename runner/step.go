@@ -134,7 +134,9 @@ func (s *step) run(ctx context.Context) error {
 	endBeside()
 	s.close(ctx, cancel)
 	err = errors.Join(err, s.account())
-	s.rec.Requests = requestsSince(before, s.r.requests())
+	after := s.r.requests()
+	s.rec.Requests = requestsSince(before, after)
+	s.rec.Cost = costOf(s.r.cfg.Prices, before, after, s.rec.Accounting.Acked)
 	if err != nil {
 		s.events.add(s.r.cfg.actor(), "failure", oneLine(err), rawlog.Null)
 		if s.rec.Failure = oneLine(err); s.r.interrupted() {

@@ -33,7 +33,7 @@ the run printed, or its id, with the flags that it was started with.`,
 			&cli.BoolFlag{Name: "log", Usage: "remove the run's raw log too"},
 			&cli.StringFlag{Name: "spool", Usage: "folder in which the run's spool lies", Value: defaultSpool},
 			&cli.BoolFlag{Name: "force", Usage: "remove them although the run seems to be under way"},
-		}, placeFlags()...),
+		}, without(placeFlags(), "prices")...),
 		Action: clean,
 	}
 }

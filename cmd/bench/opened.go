@@ -20,6 +20,7 @@ import (
 type opened struct {
 	tables objectstore.Store // of the queue; nil where none is needed
 	log    objectstore.Store // at the run's own prefix
+	prices objectstore.Prices
 	store  rawlog.StoreInfo
 	logAt  rawlog.StoreInfo
 	// address is the run's own, complete as it stands.

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -9,6 +11,7 @@ import (
 	"queuebench/internal/command"
 	"queuebench/queue"
 	"queuebench/queue/deltalake"
+	"queuebench/runner/schedule"
 )
 
 func deltaKind() kind {
@@ -17,13 +20,17 @@ func deltaKind() kind {
 		usage: "a Delta Lake table on object storage",
 		store: true,
 		flags: []cli.Flag{
-			&cli.DurationFlag{Name: "commit-interval", Usage: "delta: period of the commit timer", Value: 100 * time.Millisecond},
+			&cli.StringFlag{Name: "preset", Usage: "delta: thin, or pathway: the round trips, timers, columns and burst generator of Pathway's connectors", Value: "thin"},
+			&cli.StringFlag{Name: "commit-interval", Usage: "delta: period of the commit timer; auto picks it and the poll interval for --target-latency or --target-cost", Value: "100ms"},
+			&cli.DurationFlag{Name: "target-latency", Usage: "delta: with --commit-interval auto, the cheapest intervals whose expected p50 is at most this", DefaultText: "not set"},
+			&cli.Float64Flag{Name: "target-cost", Usage: "delta: with --commit-interval auto, the fastest intervals that cost at most so many dollars per million messages", DefaultText: "not set"},
 			&cli.DurationFlag{Name: "poll-interval", Usage: "delta: pause of the reader after it found no new version", Value: 5 * time.Millisecond},
 			&cli.Int64Flag{Name: "autocommit-duration-ms", Usage: "delta: commit interval and poll interval both, in milliseconds", DefaultText: "not set"},
 			&cli.Int64Flag{Name: "batch-bytes", Usage: "delta: commit before the interval ends at so many bytes of payload", Value: 16 << 20},
 			&cli.IntFlag{Name: "batch-messages", Usage: "delta: commit before the interval ends at so many messages", Value: 1_000_000},
 			&cli.IntFlag{Name: "pipeline", Usage: "delta: batches under way at once; 1 is a serial writer", Value: 4},
 			&cli.StringFlag{Name: "codec", Usage: "delta: compression of data files: none, snappy or zstd", Value: "none"},
+			&cli.StringFlag{Name: "producer-id", Usage: "delta: name of the producers in the table, under which a restarted one goes on", DefaultText: "none"},
 			&cli.StringFlag{Name: "schema", Usage: "delta: columns of the table: data, or pathway (data, time, diff)", Value: "data"},
 		},
 		parse: parseDelta,
@@ -36,7 +43,7 @@ const maxInterval = 24 * time.Hour
 
 func parseDelta(c *cli.Context) (opener, error) {
 	cfg := deltalake.Config{
-		CommitInterval: c.Duration("commit-interval"), PollInterval: c.Duration("poll-interval"),
+		PollInterval: c.Duration("poll-interval"), AppID: c.String("producer-id"),
 		BatchBytes: c.Int64("batch-bytes"), BatchMessages: c.Int("batch-messages"), Pipeline: c.Int("pipeline"),
 		Codec: deltalake.Codec(c.String("codec")),
 	}
@@ -47,6 +54,23 @@ func parseDelta(c *cli.Context) (opener, error) {
 		cfg.Schema = deltalake.Pathway
 	default:
 		return nil, command.Misusef("--schema %q: say data or pathway", s)
+	}
+	if err := deltalake.CheckAppID(cfg.AppID); err != nil {
+		return nil, command.Misusef("--producer-id: %w", err)
+	}
+	if err := presetDelta(c, &cfg); err != nil {
+		return nil, err
+	}
+	target, err := targetOf(c)
+	if err != nil {
+		return nil, err
+	}
+	if text := c.String("commit-interval"); target == nil {
+		if cfg.CommitInterval, err = time.ParseDuration(text); err != nil {
+			return nil, command.Misusef("--commit-interval %q: write a duration such as 100ms, or auto", text)
+		}
+	} else {
+		cfg.CommitInterval = time.Millisecond // until the store is measured
 	}
 	if c.IsSet("autocommit-duration-ms") {
 		if c.IsSet("commit-interval") || c.IsSet("poll-interval") {
@@ -86,10 +110,86 @@ func parseDelta(c *cli.Context) (opener, error) {
 	return func(env queueEnv) queueFactory {
 		cfg := cfg
 		cfg.Store, cfg.Clock, cfg.Partitions = env.store, env.clock, env.partitions
-		return func(_ context.Context, name string) (queue.Queue, error) {
+		return func(ctx context.Context, name string) (queue.Queue, error) {
 			cfg := cfg
 			cfg.Name = name
+			if target != nil {
+				if err := tune(ctx, c, &cfg, *target, env); err != nil {
+					return nil, err
+				}
+			}
 			return deltalake.New(cfg)
 		}
 	}, nil
+}
+
+// presetDelta lays a preset under the flags that are given.
+func presetDelta(c *cli.Context, cfg *deltalake.Config) error {
+	switch p := c.String("preset"); p {
+	case "thin", "":
+		return nil
+	case "pathway":
+		cfg.Design = deltalake.AsPathway
+	default:
+		return command.Misusef("--preset %q: say thin or pathway", p)
+	}
+	if c.IsSet("pipeline") {
+		return command.Misusef("--pipeline does nothing with --preset pathway, whose writer is a serial one")
+	}
+	cfg.Pipeline = 1
+	if !c.IsSet("schema") {
+		cfg.Schema = deltalake.Pathway
+	}
+	if !c.IsSet("codec") {
+		cfg.Codec = deltalake.Snappy
+	}
+	generator := string(schedule.PathwayBurstArrivals)
+	if c.IsSet("arrivals") || !slices.ContainsFunc(c.Command.Flags, func(f cli.Flag) bool { return f.Names()[0] == "arrivals" }) {
+		return nil
+	}
+	return c.Set("arrivals", generator)
+}
+
+// targetOf is what --commit-interval auto is to reach; nil without it.
+func targetOf(c *cli.Context) (*deltalake.Target, error) {
+	latency, cost := c.IsSet("target-latency"), c.IsSet("target-cost")
+	if c.String("commit-interval") != "auto" {
+		if latency || cost {
+			return nil, command.Misusef("--target-latency and --target-cost do nothing without --commit-interval auto")
+		}
+		return nil, nil
+	}
+	to := &deltalake.Target{P50: c.Duration("target-latency"), DollarsPerMillion: c.Float64("target-cost")}
+	switch {
+	case latency == cost:
+		return nil, command.Misusef("--commit-interval auto needs a target: --target-latency 50ms, or --target-cost 0.02, one of them")
+	case c.IsSet("poll-interval") || c.IsSet("autocommit-duration-ms"):
+		return nil, command.Misusef("--commit-interval auto picks the poll interval, too: leave --poll-interval and --autocommit-duration-ms out")
+	case c.String("preset") == "pathway":
+		return nil, command.Misusef("--commit-interval auto does not know the timers of --preset pathway: name an interval")
+	case latency && (to.P50 <= 0 || to.P50 > maxInterval):
+		return nil, command.Misusef("--target-latency %v is not between 1ns and %v", to.P50, maxInterval)
+	case cost && !(to.DollarsPerMillion > 0 && to.DollarsPerMillion < 1e6):
+		return nil, command.Misusef("--target-cost %v: it is a number of dollars per million messages", to.DollarsPerMillion)
+	}
+	return to, nil
+}
+
+// tune measures the store and picks the intervals, and says so.
+func tune(ctx context.Context, c *cli.Context, cfg *deltalake.Config, to deltalake.Target, env queueEnv) error {
+	if to.Rate = env.rate; to.Rate <= 0 {
+		return command.Misusef("--commit-interval auto needs a rate, which only the producers' side has: give the consumers the intervals that it chose")
+	}
+	to.Partitions, to.Consumers, to.Pipeline, to.Prices = cfg.Partitions, env.consumers, cfg.Pipeline, env.prices
+	times, err := deltalake.Measure(ctx, cfg.Store, cfg.Name)
+	if err != nil {
+		return err
+	}
+	t := deltalake.Tune(to, times)
+	cfg.CommitInterval, cfg.PollInterval = t.CommitInterval, t.PollInterval
+	cfg.Tuned = fmt.Sprintf("at %v messages a second: %v", to.Rate, t)
+	if !c.Bool("quiet") {
+		fmt.Fprintln(c.App.ErrWriter, "auto,", cfg.Tuned)
+	}
+	return nil
 }

@@ -67,6 +67,7 @@ type jsonStepEntry struct {
 	Behind     string            `json:"behind,omitempty"`
 	Accounting rawlog.Accounting `json:"accounting"`
 	Requests   map[string]int64  `json:"requests,omitempty"`
+	Cost       *rawlog.Cost      `json:"cost,omitempty"`
 	EndToEnd   jsonLatency       `json:"end_to_end_whole_step"`
 	SendLag    jsonLatency       `json:"send_lag_whole_step"`
 }
@@ -127,7 +128,7 @@ func printJSON(w io.Writer, m *rawlog.Manifest, stores *opened, r *runner.Result
 		s := &r.Steps[i]
 		out.Steps = append(out.Steps, jsonStepEntry{
 			Step: s.Step.Step, Repeat: s.Repeat, Rate: s.Rate, Settings: s.Settings, Complete: s.Complete, Failure: s.Failure, Behind: s.Behind,
-			Accounting: s.Accounting, Requests: s.Requests,
+			Accounting: s.Accounting, Requests: s.Requests, Cost: s.Cost,
 			EndToEnd: latencyOf(s.EndToEnd, s.Missing), SendLag: latencyOf(s.SendLag, 0),
 		})
 	}
@@ -178,6 +179,11 @@ func printTable(out io.Writer, m *rawlog.Manifest, r *runner.Result) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
+	for i := range r.Steps {
+		if text := costText(&r.Steps[i]); text != "" {
+			fmt.Fprintln(out, text)
+		}
+	}
 	if !m.Complete {
 		fmt.Fprintf(out, "incomplete: %s\n", m.Reason)
 	}
@@ -205,6 +211,22 @@ func countsText(role rawlog.Role, a rawlog.Accounting) string {
 		b.WriteString(text + "\t")
 	}
 	return b.String()
+}
+
+// costText tells what a step's requests were and cost, or nothing.
+func costText(s *runner.StepResult) string {
+	if s.Cost == nil {
+		return ""
+	}
+	var kinds []string
+	for _, k := range []struct{ key, name string }{
+		{"put", "PUT"}, {"put_if_absent", "conditional PUT"}, {"get", "GET"}, {"miss", "GET that missed"}, {"list", "LIST"}, {"head", "HEAD"}, {"delete", "DELETE"},
+	} {
+		if n := s.Requests[k.key]; n > 0 {
+			kinds = append(kinds, fmt.Sprintf("%d %s", n, k.name))
+		}
+	}
+	return fmt.Sprintf("step %d, repeat %d: %s; per million messages %.0f requests, $%.3g (%s)", s.Step.Step, s.Repeat, strings.Join(kinds, ", "), s.Cost.RequestsPerMillion, s.Cost.DollarsPerMillion, s.Cost.Prices)
 }
 
 // variedNames are the settings beside the rate in which the steps differ, the

@@ -32,6 +32,7 @@ func placeFlags() []cli.Flag {
 		&cli.StringFlag{Name: "bucket", Usage: "bucket, in the place of --store (environment: MINIO_S3_BUCKET, AWS_S3_BUCKET)"},
 		&cli.StringFlag{Name: "endpoint", Usage: "S3-compatible server, such as http://localhost:9000 (environment: MINIO_S3_ENDPOINT, AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL)"},
 		&cli.StringFlag{Name: "region", Usage: "region of the bucket (environment: MINIO_S3_REGION, AWS_REGION, AWS_DEFAULT_REGION)"},
+		&cli.StringFlag{Name: "prices", Usage: "what requests cost: standard, express (S3 One Zone), or dollars as put=5e-6,get=4e-7,list=5e-6", Value: "standard"},
 		&cli.StringFlag{Name: "data", Usage: "folder of the embedded server", Value: defaultData},
 	}, storeflags.Flags()...)
 }

@@ -158,6 +158,9 @@ func begin(c *cli.Context, read reading) error {
 		Run: c.String("run-id"), Clock: clock.New(), Seed: seed,
 		FailFast: c.Bool("fail-fast"), StopWhenBehind: c.Bool("stop-when-behind"),
 	}
+	if cfg.Prices, err = objectstore.ParsePrices(c.String("prices")); err != nil {
+		return command.Misusef("--prices %w", err)
+	}
 	plan, err := read(c, k, &cfg)
 	if err != nil {
 		return err
@@ -177,6 +180,7 @@ func begin(c *cli.Context, read reading) error {
 		return err
 	}
 	stores.warnings = append(stores.warnings, notes...)
+	stores.prices = cfg.Prices
 	if err = plan(stores); err == nil {
 		err = drive(c, &cfg, stores, &half{})
 	}

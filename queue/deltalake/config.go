@@ -27,6 +27,9 @@ type Config struct {
 	// way the event "phase" tells it.
 	Phase      time.Duration
 	FixedPhase bool
+	// Tuned is told as the event "tuned", if it is not empty: how the
+	// intervals were chosen.
+	Tuned string
 	// PollInterval is δ, the reader's pause after a miss. 5 ms if 0.
 	PollInterval time.Duration
 	// A batch is cut before the timer at BatchBytes (of payload, 16 MiB if 0)
@@ -128,6 +131,14 @@ func (c Config) withDefaults() (Config, error) {
 
 var appIDs = regexp.MustCompile(`^[A-Za-z0-9._-]*$`)
 
+// CheckAppID refuses what Config.AppID does not take.
+func CheckAppID(id string) error {
+	if !appIDs.MatchString(id) {
+		return fmt.Errorf("deltalake: the AppID %q is not of letters, digits, \".\", \"_\" and \"-\"", id)
+	}
+	return nil
+}
+
 func orDefault[T comparable](v *T, d T) {
 	if *v == *new(T) {
 		*v = d
@@ -179,8 +190,8 @@ func (c *Config) check() error {
 	if c.Schema == Pathway && c.Column != "data" {
 		return fmt.Errorf("deltalake: the schema %q has its payload in the column \"data\", not %q", Pathway, c.Column)
 	}
-	if !appIDs.MatchString(c.AppID) {
-		return fmt.Errorf("deltalake: the AppID %q is not of letters, digits, \".\", \"_\" and \"-\"", c.AppID)
+	if err := CheckAppID(c.AppID); err != nil {
+		return err
 	}
 	_, err := c.Codec.compress()
 	return err

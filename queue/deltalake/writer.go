@@ -63,6 +63,9 @@ func openWriter(ctx context.Context, t *table) (*writer, error) {
 	if err != nil {
 		return nil, err
 	}
+	if t.cfg.Tuned != "" && t.partition == 0 {
+		w.event("tuned", t.cfg.Tuned)
+	}
 	w.checkpoints = newCheckpointer(t, s)
 	w.committer = committer{t: t, appID: "queuebench-" + w.id, next: s.version + 1, event: w.event, seen: w.checkpoints.seen}
 	if t.cfg.AppID != "" {

@@ -50,13 +50,17 @@ func (c *cut) medians() (values []float64, every time.Duration) {
 
 // risingBacklog tests the backlog at the end of each second through the second
 // half of the step: it rises if Mann–Kendall says so and it grows by at least
-// 1 % of what was scheduled in that time. perSecond is the rise.
+// 1 % of what was scheduled in that time. perSecond is the rise. Where the rate
+// changes, a backlog that keeps up follows it, so each is scaled from the rate
+// of its moment to that of the step, and none is taken in a pause.
 func (c *cut) risingBacklog() (perSecond float64, rises bool) {
 	var x []float64
 	half := max(c.step.Duration/2, c.warmup)
 	for _, s := range c.step.Seconds {
 		if s.At > half && s.At <= c.step.Duration {
-			x = append(x, float64(s.Backlog))
+			if rate := c.rateAt(s.At); rate > 0 {
+				x = append(x, float64(s.Backlog)*c.step.Rate/rate)
+			}
 		}
 	}
 	if len(x) < stats.MinTrendPoints/2 {
@@ -67,10 +71,35 @@ func (c *cut) risingBacklog() (perSecond float64, rises bool) {
 	return perSecond, z > stats.GrowthZ && perSecond >= 0.01*c.step.Rate
 }
 
+// profile is the rate over time of a step whose rate changes; empty where it
+// does not.
+func (c *cut) profile() string {
+	if c.run == nil {
+		return ""
+	}
+	return c.run.RateProfile
+}
+
+// rateAt is the rate at which messages were due before a moment, per second.
+func (c *cut) rateAt(at time.Duration) float64 {
+	if c.profile() == "" {
+		return c.step.Rate
+	}
+	for i := range c.step.Intervals {
+		if iv := &c.step.Intervals[i]; iv.Start < at && at <= iv.End {
+			return float64(iv.Scheduled) / (iv.End - iv.Start).Seconds()
+		}
+	}
+	return 0
+}
+
 func notKeepingUp(c *cut) *Finding {
-	const advice = "No percentile describes this: it depends on how long the step ran. Give a lower rate; look at the commit interval, partitions and consumers for a higher one."
+	advice := "No percentile describes this: it depends on how long the step ran. Give a lower rate; look at the commit interval, partitions and consumers for a higher one."
 	if c.has("draining-a-burst") {
 		return nil
+	}
+	if p := c.profile(); p != "" {
+		advice = "The rate changes while the step runs (" + p + "), and latency may follow it. " + advice
 	}
 	values, every := c.medians()
 	backlog, rises := c.risingBacklog()

@@ -311,3 +311,29 @@ func TestSignificantDigits(t *testing.T) {
 		t.Errorf("infinite: %q", got)
 	}
 }
+
+// A backlog in proportion to a rate that climbs is that of a queue that keeps
+// up; the same backlog at one rate is growth.
+func TestABacklogThatFollowsTheRateIsNoGrowth(t *testing.T) {
+	const n = 40
+	var m []msg
+	for second := range n { // from 100 to 490 messages a second
+		k := 100 + 10*second
+		for i := range k {
+			at := sec*time.Duration(second) + sec*time.Duration(i)/time.Duration(k)
+			m = append(m, msg{intended: at, sent: at, acked: at + ms, received: at + sec})
+		}
+	}
+	for _, profile := range []string{"0s:100,40s~500", ""} {
+		s := synthStep(t, 0, float64(len(m))/n, n*sec, 200*ms, m)
+		for second := range n {
+			s.Seconds = append(s.Seconds, Second{At: sec * time.Duration(second+1), Backlog: int64(100 + 10*second)})
+		}
+		d := synthDigest(s)
+		d.Manifest.Steps[0].RateProfile = profile
+		f := findingOf(Summarize(d, View{}).Steps[0].Findings, "not-keeping-up")
+		if (f != nil) != (profile == "") {
+			t.Errorf("profile %q: %+v", profile, f)
+		}
+	}
+}

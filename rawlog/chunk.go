@@ -123,3 +123,25 @@ func (r *PartReader) decompress(codec format.CompressionCodec, body []byte, size
 	}
 	return r.page[:size], nil
 }
+
+// allNull makes the values of a column that the file has not.
+func (v *Values) allNull(rows int) {
+	v.Dict, v.dictInts = v.Dict[:0], v.dictInts[:0]
+	v.Ints, v.Codes = nil, nil
+	v.mask = resize(v.mask, rows)
+	clear(v.mask)
+	v.Valid = v.mask
+	if v.Column.Type == String {
+		v.codes = resize(v.codes, rows)
+		v.Codes = v.codes
+		for i := range v.Codes {
+			v.Codes[i] = -1
+		}
+		return
+	}
+	v.ints = resize(v.ints, rows)
+	v.Ints = v.ints
+	for i := range v.Ints {
+		v.Ints[i] = Null
+	}
+}

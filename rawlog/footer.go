@@ -113,6 +113,10 @@ type leaf struct {
 	optional bool
 }
 
+// absent is the index of an optional column that the file has not: it is of a
+// log that is older than the column, and all null.
+const absent = -1
+
 // findColumns finds the columns in the file's schema. Columns that the file has
 // beyond the table's are ignored.
 func findColumns(meta *format.FileMetaData, table *Table, names []string) ([]leaf, error) {
@@ -155,6 +159,9 @@ func findColumns(meta *format.FileMetaData, table *Table, names []string) ([]lea
 	leaves := make([]leaf, len(names))
 	for i, name := range names {
 		l, ok := found[name]
+		if i := table.Column(name); !ok && i >= 0 && table.Columns[i].Optional {
+			l, ok = leaf{table.Columns[i], absent, true}, true
+		}
 		if !ok {
 			return nil, schemaError("table %s has no column %s", table.Name, name)
 		}

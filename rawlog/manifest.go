@@ -150,6 +150,22 @@ type Step struct {
 	// reads it: the rate above is its mean.
 	RateProfile string `json:"rate_profile,omitempty"`
 
+	// Loop is LoopClosed where operations followed each other, and empty where a
+	// schedule was followed. Then Mode, Workers and Concurrency say who operated,
+	// and Rate is what they reached: operations per second after the warm-up.
+	Loop             string `json:"loop,omitempty"`
+	Mode             string `json:"mode,omitempty"`
+	Workers          int    `json:"workers,omitempty"`
+	Concurrency      int    `json:"concurrency,omitempty"` // operations under way, of each worker
+	Operations       int64  `json:"operations,omitempty"`  // asked for, after those of the warm-up
+	WarmupOperations int64  `json:"warmup_operations,omitempty"`
+	// WarmupNs is where the warm-up ends that was asked for, since StartedNs: in
+	// a closed loop the first operation that counts. It is what the analysis
+	// cuts by default.
+	WarmupNs int64 `json:"warmup_ns,omitempty"`
+	// Drain is how a backlog was drained, of a step that measured that.
+	Drain *Drain `json:"drain,omitempty"`
+
 	StartedNs  int64 `json:"started_ns"`  // index 0 of the schedule
 	DurationNs int64 `json:"duration_ns"` // of the schedule
 	DeadlineNs int64 `json:"deadline_ns"` // when the drain ends at the latest

@@ -195,6 +195,10 @@ func (r *PartReader) readGroup(g *format.RowGroup) error {
 		return unsupported("%d rows, the limit is %d", g.NumRows, MaxRowGroupRows)
 	}
 	for i, l := range r.leaves {
+		if l.index == absent {
+			r.columns[i].allNull(int(g.NumRows))
+			continue
+		}
 		if l.index >= len(g.Columns) {
 			return damaged("it lacks column %s", l.column.Name)
 		}

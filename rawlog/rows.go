@@ -68,6 +68,7 @@ type ReceivedRow struct {
 	BrokerKind string // "" is null
 	Partition  int32  // −1 is null
 	Offset     int64  // −1 is null
+	PolledNs   int64  // 0 is null
 }
 
 // SecondRow is a row of the table seconds. In all columns but the first two,

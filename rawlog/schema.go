@@ -26,7 +26,7 @@ const (
 type Column struct {
 	Name     string
 	Type     Type
-	Optional bool   // may be null
+	Optional bool   // may be null, and missing in logs that are older than it
 	Doc      string // unit and meaning; docs/raw-log.md is made of these
 }
 
@@ -79,6 +79,7 @@ var Received = Table{Name: "received", Doc: "a delivery", Columns: []Column{
 	{"broker_kind", String, true, "kind of the broker's stamp: create, append"},
 	{"partition", Int32, true, "partition"},
 	{"offset", Int64, true, "offset in the partition (Delta: version)"},
+	{"polled_ns", Int64, true, "when the poll that returned it was called, ns since the epoch; only of measured polls of a closed loop"},
 }}
 
 // Seconds has a row per second of a process. Counts are of that second, levels
@@ -139,7 +140,7 @@ var Batches = Table{Name: "batches", Doc: "a commit or a fetch", Columns: []Colu
 var Events = Table{Name: "events", Doc: "a thing that happened", Columns: []Column{
 	{"time_ns", Int64, false, "ns since the epoch"},
 	{"actor", String, false, "who it happened to"},
-	{"kind", String, false, "start, end, mark, conflict, throttled, retry, failure, fault, note, …"},
+	{"kind", String, false, "start, end, mark, release, drained, conflict, throttled, retry, failure, fault, standstill, note, …"},
 	{"text", String, false, "in words"},
 	{"duration_ns", Int64, true, "how long it lasted, ns"},
 }}

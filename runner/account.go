@@ -145,6 +145,8 @@ type StepResult struct {
 	// Trend is of the messages that were due and not received, where
 	// Config.Search asked for it.
 	Trend Trend
+	// Closed is of a closed loop; nil of others.
+	Closed *ClosedResult
 	// Seconds are its seconds since the schedule's start, the drain included;
 	// none where the load did not begin.
 	Seconds []Second
@@ -157,7 +159,10 @@ func (s *step) result() StepResult {
 	if !s.cut { // else what was not sent says nothing
 		r.Missing += a.Overrun * int64(len(s.groups))
 	}
-	r.Behind, r.Trend = s.monitor.behind(a.Overrun), s.trend
+	r.Trend, r.Closed = s.trend, s.closedResult
+	if s.loop == nil && s.plan.Backlog == nil {
+		r.Behind = s.monitor.behind(a.Overrun)
+	}
 	return r
 }
 

@@ -55,6 +55,11 @@ type Plan struct {
 	Rate     schedule.Rate
 	Schedule schedule.Schedule
 	Load     Load
+	// Closed makes the step a closed loop; Schedule is its Arrivals then, and
+	// Rate is not looked at.
+	Closed *Closed
+	// Backlog makes it one that drains a backlog.
+	Backlog *Backlog
 	// Open makes the queue of a topic of this step, from 0, under a name of the
 	// step's own.
 	Open func(ctx context.Context, topic int) (queue.Queue, error)
@@ -167,6 +172,16 @@ func (p *Plan) Check() error {
 	}
 	if l.DrainTimeout <= 0 {
 		return fmt.Errorf("drain timeout: %v is not positive", l.DrainTimeout)
+	}
+	if p.Closed != nil {
+		if err := p.Closed.Check(l); err != nil {
+			return err
+		}
+	}
+	if p.Backlog != nil {
+		if err := p.Backlog.Check(p); err != nil {
+			return err
+		}
 	}
 	if n := p.Schedule.Len(); n > envelope.MaxSeq || n == math.MaxInt64 {
 		return fmt.Errorf("rate %s for %v: more messages than can be numbered (%d)", p.Rate, p.Schedule.Duration(), int64(envelope.MaxSeq))

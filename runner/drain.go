@@ -16,6 +16,12 @@ import (
 
 // drive runs the load and the drain.
 func (s *step) drive(ctx context.Context, cancel context.CancelCauseFunc) error {
+	switch {
+	case s.loop != nil:
+		return s.driveClosed(ctx, cancel)
+	case s.plan.Backlog != nil:
+		return s.driveBacklog(ctx, cancel)
+	}
 	cfg := s.r.cfg
 	if s.plan.Load.Pacing == pace.Precise {
 		defer pace.Processors(len(s.senders))()
@@ -48,9 +54,7 @@ func (s *step) drive(ctx context.Context, cancel context.CancelCauseFunc) error 
 	drain, cancelDrain := context.WithTimeout(ctx, time.Duration(deadline-cfg.Clock.Now()))
 	defer cancelDrain()
 	var loading, finishing sync.WaitGroup
-	pulse := newPulse(cfg.Clock, func(g gap) {
-		s.events.add(s.r.cfg.actor(), "standstill", "the process stood still: it was stopped, or got no CPU", g.to-g.from)
-	})
+	pulse := s.newPulse()
 	defer pulse.stop()
 	for i, p := range s.senders {
 		p.start, p.end, p.pulse = start, closing, pulse
@@ -87,6 +91,13 @@ func (s *step) drive(ctx context.Context, cancel context.CancelCauseFunc) error 
 		s.rec.CutOffNs = cfg.Clock.Now()
 	}
 	return err
+}
+
+// newPulse watches for moments in which the process stood still.
+func (s *step) newPulse() *pulse {
+	return newPulse(s.r.cfg.Clock, func(g gap) {
+		s.events.add(s.r.cfg.actor(), "standstill", "the process stood still: it was stopped, or got no CPU", g.to-g.from)
+	})
 }
 
 // drained waits until each group has everything, or the deadline passes.

@@ -133,7 +133,7 @@ func (r *receiver) attends(t *track, id envelope.ID, d *queue.Delivery) bool {
 func (s *step) title() string {
 	text := fmt.Sprintf("step %d, repeat %d", s.plan.Step, s.plan.Repeat)
 	if s.plan.Role != rawlog.RoleConsume {
-		text += fmt.Sprintf(": %s messages per second for %v", s.plan.Rate, s.plan.Schedule.Duration())
+		text += fmt.Sprintf(": %s%s", s.plan.What(), s.forHowLong())
 	}
 	return text
 }

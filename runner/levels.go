@@ -34,6 +34,16 @@ func (m *monitor) levels(now int64) levels {
 // dueAt counts the messages that are due at or before an offset from the
 // schedule's start, which never goes back.
 func (m *monitor) dueAt(offset int64) (n int64) {
+	if m.s.loop != nil { // nothing is due before it is sent
+		for _, p := range m.s.senders {
+			c := p.books.Counts()
+			n += c.Attempted + c.Overrun
+		}
+		return n
+	}
+	if u := m.s.until.Load(); u != 0 {
+		offset = min(offset, u-1-m.start)
+	}
 	for p := range m.shares {
 		m.due[p] = m.shares[p].Due(m.due[p], offset)
 		n += m.due[p]

@@ -32,6 +32,10 @@ type receiver struct {
 	stop   *atomic.Bool
 	busy   int64 // until then it works on the last message
 
+	hold *hold // until the consumers are released; nil for none
+	loop *loop // of a closed loop; nil for none
+	poll poll
+
 	tracks []track // per producer
 
 	half     *attendance    // nil but in a consume half
@@ -58,11 +62,12 @@ type receivedLog interface {
 
 // track is what a receiver has seen of a producer.
 type track struct {
-	head  envelope.Head
-	share schedule.Share
-	timed bool // share is known
-	len   int64
-	high  []int64 // per partition: the highest seq seen, −1 for none
+	producer int
+	head     envelope.Head
+	share    schedule.Share
+	timed    bool // share is known
+	len      int64
+	high     []int64 // per partition: the highest seq seen, −1 for none
 }
 
 // group is the consumers that share the messages. What one of them has received
@@ -109,7 +114,7 @@ func newReceiver(id int, g *group, tag uint32, s schedule.Schedule, producers, p
 		for i := range high {
 			high[i] = -1
 		}
-		r.tracks[p] = track{head: envelope.NewHead(envelope.Data, uint16(p), tag), share: share, timed: true, len: share.Len(), high: high}
+		r.tracks[p] = track{producer: p, head: envelope.NewHead(envelope.Data, uint16(p), tag), share: share, timed: true, len: share.Len(), high: high}
 	}
 	return r
 }
@@ -119,6 +124,10 @@ func (r *receiver) name() string { return fmt.Sprintf("consumer-%d", r.id) }
 // run receives until ctx ends, which is no error.
 func (r *receiver) run(ctx context.Context) error {
 	defer r.settle()
+	r.idle.Store(true)
+	if !r.hold.wait(ctx) {
+		return nil
+	}
 	take := func(batch []queue.Delivery) { r.take(batch, r.clock.Now()) }
 	if r.delay > 0 {
 		w := pace.New(r.clock, r.pacing, r.stop)
@@ -127,6 +136,7 @@ func (r *receiver) run(ctx context.Context) error {
 	}
 	for {
 		r.idle.Store(true)
+		r.beginPoll()
 		batch, err := r.consumer.Receive(ctx)
 		r.idle.Store(false)
 		if ctx.Err() != nil {
@@ -172,6 +182,9 @@ func (r *receiver) take(batch []queue.Delivery, now int64) {
 	for len(batch) > 0 {
 		first, n := r.startOfRun(batch)
 		if n > 0 {
+			if deliveries == 0 {
+				r.endPoll(now)
+			}
 			r.takeRun(first, batch[:n], now)
 			deliveries += int64(n)
 		}
@@ -242,7 +255,7 @@ func (r *receiver) takeRun(first envelope.ID, run []queue.Delivery, now int64) {
 			r.fresh(t, seq, seq+1, now)
 		}
 	}
-	row := rawlog.ReceivedRow{Consumer: int32(r.id), Group: r.group.name, Producer: int32(first.Producer), ReceivedNs: now, Partition: run[0].Partition}
+	row := rawlog.ReceivedRow{Consumer: int32(r.id), Group: r.group.name, Producer: int32(first.Producer), ReceivedNs: now, Partition: run[0].Partition, PolledNs: r.poll.at}
 	for seq := from; len(run) > 0; {
 		rows := r.log.Reserve(len(run))
 		for i := range rows {
@@ -258,6 +271,10 @@ func (r *receiver) takeRun(first envelope.ID, run []queue.Delivery, now int64) {
 
 // fresh counts messages that the group did not have before.
 func (r *receiver) fresh(t *track, from, to, now int64) {
+	if r.loop != nil && len(r.loop.lines) > 0 {
+		r.freshOf(r.loop.lines[t.producer], from, to, now)
+		return
+	}
 	r.group.fresh.Add(to - from)
 	if !t.timed {
 		return

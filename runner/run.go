@@ -149,7 +149,7 @@ func (r *run) steps(ctx context.Context) (removals []func(context.Context) error
 		r.tellInstrument(s, &result)
 		if err != nil {
 			if p.Role != rawlog.RoleConsume { // which knows no rate, and has one step
-				err = fmt.Errorf("step %d (%s messages per second), repeat %d: %w", p.Step, p.Rate, p.Repeat, err)
+				err = fmt.Errorf("step %d (%s), repeat %d: %w", p.Step, p.What(), p.Repeat, err)
 			}
 			failed = errors.Join(failed, err)
 			r.cfg.noteTo("%v", err)
@@ -161,7 +161,7 @@ func (r *run) steps(ctx context.Context) (removals []func(context.Context) error
 			r.warn(werr.Error())
 		}
 		if result.Behind != "" && !r.cfg.Search {
-			r.warn(fmt.Sprintf("step %d (%s messages per second), repeat %d did not keep up: %s", p.Step, p.Rate, p.Repeat, result.Behind))
+			r.warn(fmt.Sprintf("step %d (%s), repeat %d did not keep up: %s", p.Step, p.What(), p.Repeat, result.Behind))
 		}
 		if r.enough(i, err, result.Behind) {
 			break

@@ -47,6 +47,8 @@ type sender struct {
 	start    int64 // of the schedule, ns
 	end      int64 // of the step's load, ns
 	stop     *atomic.Bool
+	until    *atomic.Int64 // of the step
+	line     *line         // of a closed loop; nil for none
 
 	holds   ledger.Holds
 	pulse   *pulse
@@ -92,6 +94,11 @@ func (s *sender) load(ctx context.Context) (scheduled int64, err error) {
 			s.held(now, w.Until(now+int64(roomPause)))
 			continue
 		}
+		if u := s.until.Load(); u != 0 {
+			if now = min(now, u-1); s.due > now { // the load has ended
+				break
+			}
+		}
 		k := s.fill(int(room), now)
 		if err = s.source.Err(); k == 0 { // what is due has room in an empty batch
 			break
@@ -122,6 +129,9 @@ func (s *sender) dueAt(seq int64) int64 {
 // all beyond the watermark, and an event has its number.
 func (s *sender) overrun(cut bool) int64 {
 	total := s.share.Len()
+	if u := s.until.Load(); u != 0 {
+		total = s.share.Due(0, u-1-s.start)
+	}
 	seq := s.seq
 	for ; seq < total && !cut && !s.stop.Load(); seq++ {
 		s.books.Overrun(seq, s.start+s.share.At(seq))
@@ -240,6 +250,9 @@ func (s *sender) finish(ctx context.Context) error {
 // acked takes what the queue's client tells of messages.
 func (s *sender) acked(acks []queue.Ack) {
 	s.books.Acked(acks)
+	if s.line != nil {
+		s.line.acked(acks)
+	}
 	for i := range acks {
 		// What is given up when a step closes did not fail.
 		if acks[i].Err != nil && !s.stop.Load() {

@@ -72,8 +72,14 @@ type step struct {
 	ended     chan struct{} // closed when every actor has ended
 	fatal     chan error    // the first error of each actor that cannot go on
 	monitor   *monitor
-	trend     Trend // where the run is a search
-	expired   bool  // the drain deadline passed
+	loop      *loop // of a closed loop
+	hold      *hold // of the consumers; nil for none
+	// until is when a load ends that goes on until something has happened, ns
+	// since the epoch; 0 as long as nobody knows.
+	until        atomic.Int64
+	closedResult *ClosedResult
+	trend        Trend // where the run is a search
+	expired      bool  // the drain deadline passed
 }
 
 // tagOf tells the messages of a run's steps apart, and from those of others.
@@ -95,6 +101,14 @@ func newStep(r *run, p Plan, index int) *step {
 	s.rec.Arrivals = p.Schedule.Name()
 	if v, ok := p.Schedule.(schedule.Varying); ok && len(v.Profile()) > 1 {
 		s.rec.RateProfile = v.Profile().String()
+	}
+	if c := p.Closed; c != nil {
+		s.loop = newLoop(s, *c)
+		s.rec.Loop, s.rec.Mode, s.rec.Workers, s.rec.Concurrency = rawlog.LoopClosed, c.Mode, c.Workers, c.Concurrency
+		s.rec.Operations, s.rec.WarmupOperations = c.Operations, c.Warmup
+	}
+	if p.Backlog != nil || p.Closed != nil && p.Closed.Mode == rawlog.ModeConsume {
+		s.hold = newHold()
 	}
 	s.payloads = payload.New(p.Load.Payload, r.cfg.Seed, p.Load.AllProducers())
 	first := 0
@@ -154,6 +168,14 @@ func (s *step) run(ctx context.Context) error {
 	s.monitor.stop()
 	s.monitor.showEnd()
 	return err
+}
+
+// forHowLong is how long the schedule lasts, where there is one.
+func (s *step) forHowLong() string {
+	if s.loop != nil || s.plan.Backlog != nil {
+		return ""
+	}
+	return fmt.Sprintf(" for %v", s.plan.Schedule.Duration())
 }
 
 // open makes the queues and their actors: consumers first, which wait for what
@@ -219,7 +241,12 @@ func (s *step) openConsumer(ctx context.Context, topic int, g *group, cancel con
 		}
 	}
 	r := newReceiver(id, g, s.tag, s.plan.Schedule, s.plan.Load.AllProducers(), s.partitions)
-	r.clock, r.start = cfg.Clock, &s.start
+	r.clock, r.start, r.hold, r.loop = cfg.Clock, &s.start, s.hold, s.loop
+	if s.loop != nil {
+		for p := range r.tracks { // any of them may have sent any number
+			r.tracks[p].len = s.loop.cfg.messages()
+		}
+	}
 	r.delay, r.pacing, r.stop = s.plan.Load.ConsumerDelay, s.plan.Load.Pacing, &s.stop
 	if s.attendance != nil {
 		s.attendance.goOn(r)
@@ -256,11 +283,15 @@ func (s *step) openProducer(ctx context.Context, id int) (err error) {
 	topic := id / load.Producers
 	p := &sender{
 		id: id, tag: s.tag, partitions: s.partitions, group: groupOf(s.plan.Schedule),
-		clock: cfg.Clock, pacing: load.Pacing, events: s.events, stop: &s.stop,
+		clock: cfg.Clock, pacing: load.Pacing, events: s.events, stop: &s.stop, until: &s.until,
 	}
 	p.refusals.kind, p.refusals.what = "refused", "were not taken"
 	p.failures.kind, p.failures.what = "failed", "failed"
 	p.share = s.share(id)
+	if s.loop != nil && s.loop.cfg.Mode != rawlog.ModeConsume {
+		p.line = newLine(s.loop, p)
+		s.loop.lines = append(s.loop.lines, p.line)
+	}
 	limit := load.MaxInFlight / load.AllProducers()
 	p.books = ledger.New(id, limit, s.partitions, cfg.Log.Sent(s.plan.Step, s.plan.Repeat, p.name()), cfg.Clock.Now)
 	p.producer, err = s.queues[topic].Producer(ctx, queue.ProducerConfig{

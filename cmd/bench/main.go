@@ -24,7 +24,7 @@ func main() {
 
 func newApp() *cli.App {
 	loads := func() []*cli.Command {
-		return []*cli.Command{sweepCommand(), runCommand(), produceCommand(), capacityCommand()}
+		return []*cli.Command{sweepCommand(), runCommand(), produceCommand(), capacityCommand(), closedCommand(), backlogCommand()}
 	}
 	return &cli.App{
 		Name:        "bench",

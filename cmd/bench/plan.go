@@ -31,6 +31,13 @@ type ratesOf func(*cli.Context) ([]schedule.Rate, error)
 // own, on which the varied flags stand, so any flag that shapes the load or the
 // queue can vary.
 func drafts(c *cli.Context, k kind, rates ratesOf, seed uint64) ([]draft, error) {
+	return draftsFrom(c, seed, func(c *cli.Context, varied []command.Setting) ([]draft, error) {
+		return draftsOf(c, k, rates, seed, varied)
+	})
+}
+
+// draftsFrom are the steps of each combination, which of makes.
+func draftsFrom(c *cli.Context, seed uint64, of func(c *cli.Context, varied []command.Setting) ([]draft, error)) ([]draft, error) {
 	variants, err := variations(c)
 	if err != nil {
 		return nil, err
@@ -45,7 +52,7 @@ func drafts(c *cli.Context, k kind, rates ratesOf, seed uint64) ([]draft, error)
 		if err != nil {
 			return nil, command.Misusef("--vary: %w", err)
 		}
-		steps, err := draftsOf(with, k, rates, seed, v.settings)
+		steps, err := of(with, v.settings)
 		if err != nil {
 			return nil, err
 		}
@@ -62,8 +69,10 @@ func drafts(c *cli.Context, k kind, rates ratesOf, seed uint64) ([]draft, error)
 	for k := range repeats {
 		for i, d := range once {
 			d.Step, d.Repeat = i, k
-			if d.Schedule, err = scheduleOf(d.arrivals, seed, k); err != nil {
-				return nil, err
+			if d.Schedule == nil {
+				if d.Schedule, err = scheduleOf(d.arrivals, seed, k); err != nil {
+					return nil, err
+				}
 			}
 			if err := d.Check(); err != nil {
 				return nil, command.Misuse(err)

@@ -57,6 +57,9 @@ func (p *progress) head(s *runner.Status) string {
 		of = fmt.Sprintf("/%d", p.total)
 	}
 	text := fmt.Sprintf("step %d%s  %s msg/s  %s %.0f of %v", p.count, of, s.Plan.Rate, s.Phase, max(0, s.Elapsed.Seconds()), s.Plan.Schedule.Duration())
+	if s.Plan.Closed != nil || s.Plan.Backlog != nil { // their length is not known before
+		text = fmt.Sprintf("step %d%s  %s  %s %.0fs", p.count, of, s.Plan.What(), s.Phase, max(0, s.Elapsed.Seconds()))
+	}
 	for _, name := range slices.Sorted(maps.Keys(s.Plan.Settings)) {
 		if name != "rate" {
 			text += fmt.Sprintf("  %s=%s", name, s.Plan.Settings[name])

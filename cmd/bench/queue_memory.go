@@ -18,6 +18,8 @@ func memoryKind() kind {
 		usage:     "in this process: what the instrument itself takes",
 		flags: []cli.Flag{
 			&cli.DurationFlag{Name: "delay", Usage: "memory: how long after it was taken a message can be received", DefaultText: "none"},
+			&cli.IntFlag{Name: "capacity", Usage: "memory: messages that a partition holds which its slowest group has not received; a producer waits for room beyond it", DefaultText: "65536"},
+			&cli.IntFlag{Name: "receive-max", Usage: "memory: messages that one poll of a consumer returns at most", DefaultText: "1024"},
 			&cli.DurationFlag{Name: "service-time", Usage: "memory: how long a consumer takes per message: a rate above its inverse builds a backlog", DefaultText: "none"},
 			&cli.Int64Flag{Name: "drop-every", Usage: "memory: acknowledge and never deliver each nth message, to see a loss found", DefaultText: "never"},
 			&cli.Int64Flag{Name: "duplicate-every", Usage: "memory: deliver each nth message twice, to see duplicates found", DefaultText: "never"},
@@ -38,7 +40,12 @@ func parseMemory(c *cli.Context) (opener, error) {
 			return nil, command.Misusef("--%s %d is negative", name, n)
 		}
 	}
-	cfg := memory.Config{Faults: memory.Faults{
+	for _, name := range []string{"capacity", "receive-max"} {
+		if c.IsSet(name) && c.Int(name) < 1 {
+			return nil, command.Misusef("--%s %d: it is at least 1", name, c.Int(name))
+		}
+	}
+	cfg := memory.Config{Capacity: c.Int("capacity"), ReceiveMax: c.Int("receive-max"), Faults: memory.Faults{
 		Delay: c.Duration("delay"), ServiceTime: c.Duration("service-time"),
 		DropEvery: c.Int64("drop-every"), DuplicateEvery: c.Int64("duplicate-every"),
 	}}

@@ -68,6 +68,8 @@ type jsonStepEntry struct {
 	Accounting rawlog.Accounting `json:"accounting"`
 	Requests   map[string]int64  `json:"requests,omitempty"`
 	Cost       *rawlog.Cost      `json:"cost,omitempty"`
+	Closed     *jsonClosed       `json:"closed_loop,omitempty"`
+	Drain      *rawlog.Drain     `json:"drain,omitempty"`
 	EndToEnd   jsonLatency       `json:"end_to_end_whole_step"`
 	SendLag    jsonLatency       `json:"send_lag_whole_step"`
 }
@@ -128,7 +130,7 @@ func printJSON(w io.Writer, m *rawlog.Manifest, stores *opened, r *runner.Result
 		s := &r.Steps[i]
 		out.Steps = append(out.Steps, jsonStepEntry{
 			Step: s.Step.Step, Repeat: s.Repeat, Rate: s.Rate, Settings: s.Settings, Complete: s.Complete, Failure: s.Failure, Behind: s.Behind,
-			Accounting: s.Accounting, Requests: s.Requests, Cost: s.Cost,
+			Accounting: s.Accounting, Requests: s.Requests, Cost: s.Cost, Closed: closedJSON(s), Drain: s.Drain,
 			EndToEnd: latencyOf(s.EndToEnd, s.Missing), SendLag: latencyOf(s.SendLag, 0),
 		})
 	}
@@ -150,6 +152,9 @@ func notNil(s []string) []string {
 // printTable prints a row for each step: counts, and latencies end to end of
 // the whole step, warm-up included.
 func printTable(out io.Writer, m *rawlog.Manifest, r *runner.Result) error {
+	if r.Steps[0].Loop == rawlog.LoopClosed {
+		return printClosed(out, m, r)
+	}
 	title := "queue " + m.Queue.Kind
 	if m.Process != "" {
 		title += ", " + m.Process + " half"
@@ -157,7 +162,11 @@ func printTable(out io.Writer, m *rawlog.Manifest, r *runner.Result) error {
 	if m.Store.Embedded || m.Queue.InProcess {
 		title += ", in-process floor"
 	}
-	fmt.Fprintf(out, "%s; end-to-end latency from the intended time, whole steps (analyze cuts the warm-up)\n", title)
+	about := "end-to-end latency from the intended time, whole steps (analyze cuts the warm-up)"
+	if r.Steps[0].Drain != nil { // of all steps or of none
+		about = "end-to-end latency of a backlog that is drained: how long messages lay, not how quick the queue is"
+	}
+	fmt.Fprintf(out, "%s; %s\n", title, about)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	varied := variedNames(r)
 	for _, name := range varied {
@@ -170,7 +179,7 @@ func printTable(out io.Writer, m *rawlog.Manifest, r *runner.Result) error {
 		for _, name := range varied {
 			fmt.Fprintf(w, "%s\t", s.Settings[name])
 		}
-		fmt.Fprintf(w, "%s\t%d\t%s", strconv.FormatFloat(s.Rate, 'f', -1, 64), s.Repeat, countsText(m.Role, a))
+		fmt.Fprintf(w, "%s\t%d\t%s", askedRate(s), s.Repeat, countsText(m.Role, a))
 		for _, p := range resultQuantiles {
 			fmt.Fprintf(w, "%s\t", quantileText(s.EndToEnd, p.q, s.Missing, supported(m, s, p.q, s.EndToEnd.N+s.Missing)))
 		}
@@ -187,6 +196,7 @@ func printTable(out io.Writer, m *rawlog.Manifest, r *runner.Result) error {
 	if !m.Complete {
 		fmt.Fprintf(out, "incomplete: %s\n", m.Reason)
 	}
+	printDrains(out, r)
 	if m.Capacity != nil {
 		fmt.Fprintln(out, capacityText(m.Capacity))
 	}
@@ -227,6 +237,14 @@ func costText(s *runner.StepResult) string {
 		}
 	}
 	return fmt.Sprintf("step %d, repeat %d: %s; per million messages %.0f requests, $%.3g (%s)", s.Step.Step, s.Repeat, strings.Join(kinds, ", "), s.Cost.RequestsPerMillion, s.Cost.DollarsPerMillion, s.Cost.Prices)
+}
+
+// askedRate is a dash where a queue is filled as fast as it takes messages.
+func askedRate(s *runner.StepResult) string {
+	if s.Rate == 0 {
+		return "-"
+	}
+	return strconv.FormatFloat(s.Rate, 'f', -1, 64)
 }
 
 // variedNames are the settings beside the rate in which the steps differ, the

@@ -303,6 +303,8 @@ func verdict(cfg *runner.Config, result *runner.Result, err error) error {
 			all = append(all, errors.New(text))
 		}
 		return command.Broken(errors.Join(all...))
+	case notDrained(result) != nil:
+		return notDrained(result)
 	case result.Unsafe() > 0:
 		return fmt.Errorf("%d messages failed or were never confirmed: the events of the log say why", result.Unsafe())
 	}

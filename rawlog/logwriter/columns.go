@@ -139,5 +139,10 @@ func receivedLayout() layout[receivedRow] {
 			dst[i] = rows[i].Offset
 		}
 	})
+	l.add(0, func(dst []int64, rows []receivedRow) {
+		for i := range dst {
+			dst[i] = rows[i].PolledNs
+		}
+	})
 	return l
 }

@@ -17,7 +17,7 @@ import (
 
 // consuming are the flags of a load that a consume half has too: the others it
 // learns from the producers.
-var consuming = []string{"queue", "topics", "groups", "consumers", "consumer-delay", "partitions", "drain-timeout", "run-id", "spool", "calibrate", "part-age", "json", "quiet"}
+var consuming = []string{"queue", "topics", "groups", "consumers", "consumer-delay", "partitions", "drain-timeout", "run-id", "spool", "calibrate", "metrics-addr", "part-age", "json", "quiet"}
 
 func consumeFlags() []cli.Flag {
 	flags := []cli.Flag{

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -14,6 +13,7 @@ import (
 	"queuebench/objectstore/embedded"
 	"queuebench/queue"
 	"queuebench/rawlog"
+	"queuebench/runner/hostinfo"
 )
 
 // opened are the stores of a run, ready to use.
@@ -127,7 +127,7 @@ func (w where) openTables(ctx context.Context, o *opened, server *embedded.Serve
 	if server != nil {
 		o.store = rawlog.StoreInfo{Address: server.Folder(embeddedBucket), Durability: embedded.Durability, Embedded: true}
 		o.warnings = append(o.warnings, "in-process floor: the store is the embedded server, in this process and without a network; name a store with --store to measure one")
-	} else if host := loopback(w.store); host != "" {
+	} else if host := onThisHost(ctx, w.store); host != "" {
 		o.warnings = append(o.warnings, fmt.Sprintf("the store at %s runs on this machine and shares its processors with the load", host))
 	}
 	return nil
@@ -158,16 +158,13 @@ func (q onEmbedded) Info() queue.Info {
 	return info
 }
 
-// loopback is the host of an endpoint on this machine, or empty.
-func loopback(a objectstore.Address) string {
+// onThisHost is the host of an endpoint that is this machine, or empty.
+func onThisHost(ctx context.Context, a objectstore.Address) string {
 	u, err := url.Parse(a.Endpoint)
-	if err != nil || u.Hostname() == "" {
+	if err != nil || !hostinfo.IsLocal(ctx, u.Hostname()) {
 		return ""
 	}
-	if ip := net.ParseIP(u.Hostname()); u.Hostname() == "localhost" || ip != nil && ip.IsLoopback() {
-		return u.Host
-	}
-	return ""
+	return u.Host
 }
 
 // mustBeNew refuses a run id that has a log already.

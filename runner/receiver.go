@@ -154,8 +154,8 @@ func (r *receiver) run(ctx context.Context) error {
 func (r *receiver) serve(ctx context.Context, w *pace.Waiter, batch []queue.Delivery) {
 	for i := range batch {
 		now := w.Until(r.busy)
-		if ctx.Err() != nil {
-			return
+		if ctx.Err() != nil || r.stop.Load() {
+			return // its turn has not come before the end
 		}
 		r.take(batch[i:i+1], now)
 		r.busy = now + int64(r.delay)
@@ -202,9 +202,9 @@ func (r *receiver) take(batch []queue.Delivery, now int64) {
 	}
 }
 
-// startOfRun decodes the first delivery of a batch and counts those that go on from
-// it: of one producer and partition, with seqs that ascend by 1. n is 0 if the
-// first is no message of the step.
+// startOfRun decodes the first delivery of a batch and counts those that go on
+// from it: of one producer and partition, with seqs that ascend by 1. n is 0 if
+// the first is no message of the step.
 func (r *receiver) startOfRun(batch []queue.Delivery) (first envelope.ID, n int) {
 	partition := batch[0].Partition
 	id, err := envelope.Decode(batch[0].Payload)

@@ -107,8 +107,11 @@ func (l *Ledger) resolve(a *queue.Ack, row rawlog.SentRow, at int64, part []Entr
 
 // safe keeps the seqs from ≤ seq < to, if they were acknowledged.
 func (l *Ledger) safe(a *queue.Ack, from, to int64) {
-	if a.Err == nil && from < to {
-		l.ackedSet.AddRange(from, to)
+	if a.Err != nil || l.ackedSet.AddRange(from, to) {
+		return
+	}
+	for ; from < to; from++ {
+		l.ackedSet.Add(from)
 	}
 }
 

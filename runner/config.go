@@ -90,6 +90,10 @@ type Config struct {
 	// waits for it. nil for nothing.
 	Beside func(ctx context.Context, b *Beside)
 
+	// Offsets are what is known by now of the clocks of other hosts, and with
+	// last what is to be known at all; nil for nothing.
+	Offsets func(ctx context.Context, last bool) ([]rawlog.ClockOffset, error)
+
 	// Half is set where the process is one half of a run.
 	Half *Half
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"time"
@@ -22,6 +23,7 @@ func (r *run) end(ctx context.Context, failed error) error {
 	m := r.cfg.Manifest
 	unsent, logErr := r.cfg.Log.Close(closing)
 	r.result.Unsent = unsent
+	r.offsets(closing, true)
 	r.mu.Lock()
 	for i := range m.Steps {
 		m.Steps[i].Parts = r.allParts(m.Steps[i].Step, m.Steps[i].Repeat)
@@ -68,7 +70,22 @@ func (r *run) spoolManifest() error {
 	return os.WriteFile(filepath.Join(r.cfg.SpoolDir, r.cfg.Manifest.Name()), body, 0o644)
 }
 
+// offsets puts into the manifest what is known of other clocks.
+func (r *run) offsets(ctx context.Context, last bool) {
+	if r.cfg.Offsets == nil {
+		return
+	}
+	found, err := r.cfg.Offsets(ctx, last)
+	r.mu.Lock()
+	r.cfg.Manifest.ClockOffsets = found
+	r.mu.Unlock()
+	if last && err != nil {
+		r.warn(fmt.Sprintf("the offset to another clock was not measured: %v", err))
+	}
+}
+
 func (r *run) writeManifest(ctx context.Context) error {
+	r.offsets(ctx, false)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.cfg.Log.WriteManifest(ctx, r.cfg.Manifest)

@@ -27,6 +27,7 @@ func consumeFlags() []cli.Flag {
 		&cli.DurationFlag{Name: "idle-timeout", Usage: "end when no message has come for so long; without it the end is that of the schedule and --drain-timeout", DefaultText: "none"},
 		&cli.BoolFlag{Name: "remove", Usage: "remove the queue once the end marks have come and every other process of the run has ended"},
 	}
+	flags = append(flags, clockFlags()...)
 	for _, f := range loadFlags() {
 		if slices.Contains(consuming, f.Names()[0]) {
 			flags = append(flags, f)

@@ -25,6 +25,7 @@ type half struct {
 	resume  bool
 	first   int // of its consumers
 	count   int // of its consumers, of all groups and topics
+	clocks  *clocks
 }
 
 // loadHalf opens what a half needs and runs it.
@@ -53,7 +54,11 @@ func loadHalf(c *cli.Context, h half, d draft, k kind, seed uint64, notes ...str
 	case rawlog.RoleConsume:
 		h.attend(c, &cfg, stores)
 	}
-	err = drive(c, &cfg, stores, &h)
+	h.clocks, err = startClocks(c, &cfg)
+	if err == nil {
+		err = drive(c, &cfg, stores, &h)
+		h.clocks.close()
+	}
 	return errors.Join(err, stores.close())
 }
 
@@ -151,13 +156,7 @@ func (h *half) attend(c *cli.Context, cfg *runner.Config, stores *opened) {
 	p := cfg.Half
 	p.FirstConsumer, p.FirstGroup = h.first, c.Int("index")*c.Int("groups")
 	p.Wait, p.IdleTimeout = c.Duration("wait"), c.Duration("idle-timeout")
-	own := cfg.Clock.Identity()
-	p.ToOwn = func(theirs clock.Identity) (int64, error) {
-		if add, _, _, ok := clock.Between(own, theirs); ok {
-			return add, nil
-		}
-		return 0, fmt.Errorf("the producers' clock is that of %s, this one that of %s, and the offset between them is not known", theirs.Host, own.Host)
-	}
+	p.ToOwn = func(theirs clock.Identity) (int64, error) { return h.clocks.toOwn(theirs) }
 	if c.Bool("remove") {
 		p.MayRemove = func(ctx context.Context) error { return h.othersEnded(ctx, stores.log) }
 	}
@@ -189,6 +188,7 @@ func (h *half) describe(cfg *runner.Config) {
 	m.Settings["first-consumer"], m.Settings["all-consumers"] = strconv.Itoa(h.first), strconv.Itoa(h.count)
 	if rec := cfg.Half.Recorded; rec != nil {
 		m.Begin = rec.Manifest.Begin
+		h.clocks.before = rec.Manifest.ClockOffsets
 		m.Warnings = append(append([]string{}, rec.Manifest.Warnings...), fmt.Sprintf("the %s half was killed and went on from %d recorded deliveries", h.process, rec.Rows))
 	}
 }

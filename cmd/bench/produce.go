@@ -19,6 +19,7 @@ func produceCommand() *cli.Command {
 			flags = append(flags, f)
 		}
 	}
+	flags = append(flags, clockFlags()...)
 	return &cli.Command{
 		Name:  "produce",
 		Usage: "the producing half of a run, for a terminal or a host of its own",

@@ -15,3 +15,7 @@ if ! cmp -s "$requirements" "$venv/requirements.txt"; then
   cp "$requirements" "$venv/requirements.txt"
 fi
 PYTHON=$venv/bin/python go test -count=1 -tags interop ./interop/deltatable/...
+
+# What takes minutes, and finds nothing more under the race detector: the wider
+# scopes of the commit protocol, and 10,000 commits.
+DELTALAKE_TEST_WIDE=1 go test -count=1 -timeout 30m -run 'TestCommitProtocolExplored|TestTenThousandCommits' ./queue/deltalake

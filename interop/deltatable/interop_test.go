@@ -179,3 +179,122 @@ func TestWeConsumeOnceWhatOthersWriteWhileWeTail(t *testing.T) {
 		}
 	}
 }
+
+// state is what delta-rs and DuckDB see of a table.
+type state struct {
+	Version    int64
+	Rows       int
+	DuckDBRows int `json:"duckdb_rows"`
+	Txns       map[string]int64
+}
+
+// Others start from a checkpoint of ours, see the version and the txn versions
+// that we wrote, checkpoint and compact the table and append to it while we
+// tail: each message comes once.
+func TestOthersCheckpointAndCompactWhatWeTail(t *testing.T) {
+	const commits, rows = 30, 20
+	root := t.TempDir()
+	store, err := objectstore.OpenFolder(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := deltalake.New(deltalake.Config{
+		Store: store, Name: "ours", AppID: "orders", CommitInterval: 20 * time.Millisecond, BatchMessages: rows, CheckpointCommits: 10, CheckpointInterval: 1,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer q.Close()
+	consumer, err := q.Consumer(t.Context(), queue.ConsumerConfig{Group: "g"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer consumer.Close()
+	checkpoints := 0
+	producer, err := q.Producer(t.Context(), queue.ProducerConfig{ID: 3, Event: func(e queue.Event) {
+		if e.Kind == "checkpoint" {
+			checkpoints++
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for commit := range commits {
+		var batch []queue.Message
+		for row := range rows {
+			batch = append(batch, queue.Message{Payload: fmt.Appendf(nil, "%d/%d", commit, row), Partition: queue.AnyPartition})
+		}
+		if _, err := producer.Send(t.Context(), batch); err != nil {
+			t.Fatal(err)
+		}
+		if err := producer.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := producer.Close(); err != nil { // waits for the checkpoint under way
+		t.Fatal(err)
+	}
+	if checkpoints < 2 {
+		t.Fatalf("%d checkpoints", checkpoints)
+	}
+	// Without the first versions only the checkpoint tells of the table.
+	folder := filepath.Join(root, "ours")
+	hidden := filepath.Join(folder, "_delta_log", fmt.Sprintf("%020d.json", 1))
+	if err := os.Rename(hidden, hidden+".hidden"); err != nil {
+		t.Fatal(err)
+	}
+	out, err := python(t.Context(), "tables.py", "state", folder, "orders:3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got state
+	if err := json.Unmarshal(out, &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.Version != commits || got.Rows != commits*rows || got.DuckDBRows != commits*rows || got.Txns["orders:3"] != commits*rows {
+		t.Errorf("others see %+v of %d commits of %d messages", got, commits, rows)
+	}
+	if err := os.Rename(hidden+".hidden", hidden); err != nil {
+		t.Fatal(err)
+	}
+
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	seen := map[string]int{}
+	receive := func(until int) {
+		t.Helper()
+		for len(seen) < until {
+			batch, err := consumer.Receive(ctx)
+			if err != nil {
+				t.Fatalf("after %d messages: %v", len(seen), err)
+			}
+			for _, d := range batch {
+				seen[string(d.Payload)]++
+			}
+		}
+	}
+	receive(commits * rows / 2) // the reader is in the middle of it
+	out, err = python(t.Context(), "tables.py", "rewrite", folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rewritten struct{ Removed int }
+	if err := json.Unmarshal(out, &rewritten); err != nil || rewritten.Removed < commits {
+		t.Fatalf("delta-rs compacted %d files of %d: %v", rewritten.Removed, commits, err)
+	}
+	receive(commits*rows + 10)
+	// And we append behind what it did, from its checkpoint on.
+	again, err := q.Producer(t.Context(), queue.ProducerConfig{ID: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := again.Send(t.Context(), []queue.Message{{Payload: []byte("last"), Partition: queue.AnyPartition}}); err != nil {
+		t.Fatal(err)
+	}
+	receive(commits*rows + 11)
+	for message, n := range seen {
+		if n != 1 {
+			t.Errorf("message %s was delivered %d times", message, n)
+		}
+	}
+}

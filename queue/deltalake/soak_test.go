@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -196,3 +197,9 @@ func checkExactlyOnce(t *testing.T, cfg Config, n int) *load {
 }
 
 func isVersion0(key string) bool { return strings.HasSuffix(key, versionKey(0)) }
+
+func medianOf(ds []time.Duration) time.Duration {
+	ds = slices.Clone(ds)
+	slices.Sort(ds)
+	return ds[len(ds)/2]
+}

@@ -41,8 +41,11 @@ func bench(t *testing.T, args ...string) (status int, stdout, stderr string) {
 // uncalibrated leaves a run's calibration out where a test does not ask for it:
 // half a second each.
 func uncalibrated(args []string) []string {
-	asked := slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "--calibrate") || a == "--help" })
-	if asked || len(args) == 0 || !slices.Contains([]string{"sweep", "run", "produce", "consume", "capacity"}, args[0]) {
+	if len(args) == 0 || slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "--calibrate") || a == "--help" }) {
+		return args
+	}
+	c := newApp().Command(args[0])
+	if c == nil || !slices.ContainsFunc(c.Flags, func(f cli.Flag) bool { return f.Names()[0] == "calibrate" }) {
 		return args
 	}
 	return slices.Insert(slices.Clone(args), 1, "--calibrate=false")

@@ -129,7 +129,9 @@ func (p page) counts(l labels, s *runner.Status) {
 
 // levels are of the step that is under way.
 func (p page) levels(l labels, s *runner.Status) {
-	p.gauge("queuebench_target_rate", l, s.Plan.Rate.PerSecond())
+	if s.Plan.Rate > 0 { // a closed loop has none
+		p.gauge("queuebench_target_rate", l, s.Plan.Rate.PerSecond())
+	}
 	p.gauge("queuebench_elapsed_seconds", l, max(0, s.Elapsed.Seconds()))
 	p.gauge("queuebench_phase", l.with("phase", s.Phase), 1)
 	p.gauge("queuebench_backlog_messages", l, float64(s.Backlog))

@@ -36,6 +36,9 @@ func (s *StepDigest) coarsen(most int) {
 		}
 	}
 	warmup := DefaultWarmup(s.Duration)
+	if own, _, has := s.ownWarmup(); has {
+		warmup = own
+	}
 	var out []Interval
 	for i := 0; i < len(s.Intervals); {
 		j := i + 1

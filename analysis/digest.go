@@ -46,6 +46,10 @@ type StepDigest struct {
 	// Accounting is counted from the rows, not copied from the manifest.
 	Accounting Accounting
 
+	// Own is the manifest's entry of the step where it says more than a schedule:
+	// a closed loop, a drain, a warm-up of its own. nil of others.
+	Own *rawlog.Step
+
 	// Intervals lie on the regular grid from StartNs, cut further at the edges
 	// that were asked for, in order, without gaps. A message belongs to the
 	// interval of its intended time.

@@ -136,6 +136,7 @@ func ReadDigest(r io.Reader) (*Digest, error) {
 			return nil, fmt.Errorf("reading a digest: %w", err)
 		}
 	}
+	p.d.adopt()
 	return &p.d, nil
 }
 

@@ -25,8 +25,8 @@ var stepRules = []func(*cut) *Finding{
 	messagesLost, duplicates, outOfOrder, failedMessages, unconfirmedMessages, receivedUnacknowledged,
 	overrun, foreignMessages, rejectedRows,
 	warmupTooLong, warmupMoved,
-	draining, notKeepingUp, tooShortForGrowth, runnerLimited, clockSkew, tooFewSamples,
-	requestsRetried, commitBound, commitsSlow, stalls,
+	isClosedLoop, drainingBacklog, scheduled(draining), scheduled(notKeepingUp), scheduled(tooShortForGrowth), scheduled(runnerLimited), clockSkew, tooFewSamples,
+	requestsRetried, scheduled(commitBound), commitsSlow, scheduled(stalls),
 }
 
 // has tells whether a finding of that ID was made before.

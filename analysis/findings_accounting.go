@@ -32,7 +32,7 @@ func nothingAcknowledged(c *cut) *Finding {
 }
 
 func noData(c *cut) *Finding {
-	if c.total[EndToEnd].N+c.never[EndToEnd] > 0 || c.step.NoEndToEnd != "" && c.step.Accounting.RecordsUsed > 0 || c.warmup >= c.step.Duration && c.warmup > 0 {
+	if k := c.step.main(); c.total[k].N+c.never[k] > 0 || c.step.NoEndToEnd != "" && c.step.Accounting.RecordsUsed > 0 || c.warmup >= c.step.Duration && c.warmup > 0 {
 		return nil
 	}
 	return finding("no-data", Warning, "No data: there is no message after the warm-up of %s.",

@@ -12,7 +12,7 @@ import (
 // runFindings are those about the run as a whole.
 func runFindings(d *Digest, cuts []*cut) []Finding {
 	out := []Finding{}
-	for _, f := range []*Finding{runIncomplete(d), emptyRun(cuts), inProcess(d), sharedStore(d)} {
+	for _, f := range []*Finding{runIncomplete(d), emptyRun(cuts), inProcess(d), sharedStore(d), capacityFound(d)} {
 		if f != nil {
 			out = append(out, *f)
 		}
@@ -124,6 +124,9 @@ func storePlace(address string) string {
 
 // keptUp names the highest rate of a sweep that held.
 func keptUp(cuts []*cut) *Finding {
+	if c := cuts[0]; c.digest.Manifest.Capacity != nil || c.step.closed() || c.step.drains() {
+		return nil
+	}
 	type verdict struct {
 		rate float64
 		bad  string

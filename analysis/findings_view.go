@@ -25,7 +25,7 @@ func warmupMoved(c *cut) *Finding {
 }
 
 func tooFewSamples(c *cut) *Finding {
-	l, ok := c.summary.Latencies[EndToEnd.String()]
+	l, ok := c.summary.Latencies[c.step.main().String()]
 	if !ok || l.N == 0 {
 		return nil
 	}

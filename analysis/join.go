@@ -114,13 +114,14 @@ const (
 	recEndToEnd = iota
 	recFromSend
 	recBroker
+	recPoll
 )
 
 func newJoiner(s *StepDigest, groups []string) *joiner {
 	return &joiner{
 		step: s, start: s.StartNs, groups: groups, until: math.MaxInt64, endToEnd: s.NoEndToEnd == "",
 		sending:   newRecorder(s.StartNs, s.Intervals, int(SendLag), ownSeries, int(Publish)),
-		receiving: newRecorder(s.StartNs, s.Intervals, int(EndToEnd), int(EndToEndFromSend), int(BrokerToConsumer)),
+		receiving: newRecorder(s.StartNs, s.Intervals, int(EndToEnd), int(EndToEndFromSend), int(BrokerToConsumer), int(Poll)),
 		producers: map[int32]*producer{}, aside: map[messageKey]*straggler{},
 	}
 }

@@ -144,6 +144,15 @@ func (j *joiner) arrived(state uint8, intended, sent, received, broker int64) {
 	}
 }
 
+// poll records a poll that was called and returned, once for all its messages.
+// It belongs to the interval in which it was called.
+func (j *joiner) poll(called, returned int64) {
+	live := j.receiving.at(called)
+	if live == nil || live.counters[recPoll].Record(returned-called) != nil {
+		j.step.Accounting.RecordsRejected++
+	}
+}
+
 // finish counts what is left when all rows were seen.
 func (j *joiner) finish() {
 	for _, p := range j.producers {

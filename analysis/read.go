@@ -60,6 +60,7 @@ func Read(ctx context.Context, src rawlog.Source, opt Options) (*Digest, error) 
 		}
 		d.Steps = append(d.Steps, *step)
 	}
+	d.adopt()
 	return d, checkData(d)
 }
 
@@ -129,7 +130,7 @@ func (r *reading) step(m *rawlog.Manifest, s *stepParts, opt Options) (*StepDige
 		return fail(fmt.Errorf("intervals of %s in a step of %s: at most %d intervals", formatDuration(out.Interval), formatDuration(out.Duration), maxGrid))
 	}
 	out.ClockOffsets = r.timeline.used(s, out.StartNs, out.Duration)
-	out.Intervals = newIntervals(out.Duration, out.Interval, append(slices.Clone(opt.Edges), DefaultWarmup(out.Duration)))
+	out.Intervals = newIntervals(out.Duration, out.Interval, append(slices.Clone(opt.Edges), defaultEdges(out, planned)...))
 
 	j := newJoiner(out, groups)
 	j.sending.free, j.receiving.free = r.sending, r.receiving
@@ -186,6 +187,15 @@ func (r *reading) open(s *stepParts) (sent []*sentStream, received []*receivedSt
 		}
 	}
 	return sent, received, nil
+}
+
+// defaultEdges are where the warm-up may end by default.
+func defaultEdges(s *StepDigest, planned *rawlog.Step) []time.Duration {
+	edges := []time.Duration{DefaultWarmup(s.Duration)}
+	if planned != nil && planned.WarmupNs > 0 {
+		edges = append(edges, time.Duration(planned.WarmupNs))
+	}
+	return edges
 }
 
 // describe fills in what run.json says of the step. A run that was killed in a

@@ -102,7 +102,7 @@ func (s *stream) close() {
 // The columns that a join reads, and their positions.
 var (
 	sentColumns     = []string{"producer", "seq", "intended_ns", "sent_ns", "acked_ns", "status", "blocked_ns"}
-	receivedColumns = []string{"producer", "seq", "received_ns", "group", "partition", "broker_ns"}
+	receivedColumns = []string{"producer", "seq", "received_ns", "group", "partition", "broker_ns", "polled_ns"}
 )
 
 // sentStream feeds the rows of a producer to a join.
@@ -153,6 +153,7 @@ type receivedStream struct {
 	high    map[highKey]*int64
 	lastKey highKey
 	last    *int64
+	polled  int64 // when the last poll was called; 0 before
 }
 
 type highKey struct {
@@ -163,7 +164,7 @@ func (s *receivedStream) head() int64 { return s.cols[2].Ints[s.pos] }
 
 func (s *receivedStream) advance(j *joiner, limit int64) {
 	c := s.cols
-	producer, seq, received, partition, broker := c[0].Ints, c[1].Ints, c[2].Ints, c[4].Ints, c[5].Ints
+	producer, seq, received, partition, broker, polled := c[0].Ints, c[1].Ints, c[2].Ints, c[4].Ints, c[5].Ints, c[6].Ints
 	codes := c[3].Codes
 	if s.pos == 0 {
 		s.groups = s.groups[:0]
@@ -184,6 +185,10 @@ func (s *receivedStream) advance(j *joiner, limit int64) {
 		}
 		if received[i] >= j.until {
 			continue // beyond the watermark
+		}
+		if at := polled[i]; at != rawlog.Null && at != s.polled {
+			s.polled = at
+			j.poll(at, received[i])
 		}
 		if !j.delivery(g, producer[i], seq[i], received[i], broker[i]) {
 			continue

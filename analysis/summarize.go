@@ -139,8 +139,12 @@ func newCut(d *Digest, s *StepDigest, v View) *cut {
 		WarmupNs: int64(c.warmup), WarmupRule: rule, DurationNs: int64(s.Duration), IntervalNs: int64(s.Interval),
 		Accounting: a, Throughput: throughput(s, c.warmup), Latencies: map[string]LatencySummary{}, Findings: []Finding{},
 	}
+	c.summary.Loop = c.closedLoop()
+	if s.drains() {
+		c.summary.Drain = s.Own.Drain
+	}
 	for k := range NumKinds {
-		if k == BrokerToConsumer && c.total[k].N == 0 {
+		if (k == BrokerToConsumer || k == Poll) && c.total[k].N == 0 {
 			continue
 		}
 		c.summary.Latencies[k.String()] = c.latency(k)
@@ -178,6 +182,9 @@ func (c *cut) countBlocks() int64 {
 	kept := end - c.warmup
 	if kept <= 0 {
 		return 0
+	}
+	if c.step.closed() {
+		return c.closedBlocks()
 	}
 	commits, interval := c.step.Commits.Commits, c.digest.Manifest.Queue.CommitInterval
 	n := int64(math.MaxInt64)

@@ -45,6 +45,10 @@ type StepSummary struct {
 	Settings map[string]string `json:"settings"`
 	Complete bool              `json:"complete"`
 	Failure  string            `json:"failure,omitempty"`
+	// Loop is of a closed loop, Drain of a backlog that was drained; nil of
+	// others.
+	Loop  *Loop         `json:"closed_loop,omitempty"`
+	Drain *rawlog.Drain `json:"drain,omitempty"`
 	// WarmupNs was cut; WarmupRule says by which rule.
 	WarmupNs   int64                     `json:"warmup_ns"`
 	WarmupRule string                    `json:"warmup_rule"`

@@ -15,7 +15,11 @@ func Table(s Summary) (header []string, rows [][]string) {
 	if variants {
 		header = append(header, "settings")
 	}
-	header = append(header, "rate/s")
+	if s.closed() {
+		header = append(header, "mode", "workers", "concurrency", "operations/s")
+	} else {
+		header = append(header, "rate/s")
+	}
 	if repeats {
 		header = append(header, "repeat")
 	}
@@ -26,10 +30,13 @@ func Table(s Summary) (header []string, rows [][]string) {
 	header = append(header, "max", "mean", "received/s", "lost", "duplicates")
 	for i := range s.Steps {
 		x := &s.Steps[i]
-		l := x.Latencies[EndToEnd.String()]
+		l := x.Latencies[x.MainKind().String()]
 		row := []string{FormatRate(x.Rate)}
+		if o := x.Loop; o != nil {
+			row = []string{o.Mode, strconv.Itoa(o.Workers), strconv.Itoa(o.Concurrency), FormatRate(o.PerSecond)}
+		}
 		if variants {
-			row = []string{x.Variant, FormatRate(x.Rate)}
+			row = append([]string{x.Variant}, row...)
 		}
 		if repeats {
 			row = append(row, strconv.Itoa(x.Repeat))
@@ -53,9 +60,17 @@ func (s *Summary) Variants() bool {
 // steps differ by more than their rate.
 func (s *Summary) stepHeader() []string {
 	if s.Variants() {
-		return []string{"step", "rate/s", "repeat"}
+		return []string{"step", s.rateHeader(), "repeat"}
 	}
-	return []string{"rate/s", "repeat"}
+	return []string{s.rateHeader(), "repeat"}
+}
+
+// rateHeader names the rate: what was asked for, or what a closed loop reached.
+func (s *Summary) rateHeader() string {
+	if s.closed() {
+		return "operations/s"
+	}
+	return "rate/s"
 }
 
 func (s *Summary) stepCells(i int) []string {
@@ -152,9 +167,9 @@ func LatencyTable(s Summary) (header []string, rows [][]string) {
 	}
 	header = append(header, "max", "mean")
 	for i := range s.Steps {
-		for k := EndToEndFromSend; k < NumKinds; k++ {
+		for k := range NumKinds {
 			l, ok := s.Steps[i].Latencies[k.String()]
-			if !ok {
+			if !ok || k == s.Steps[i].MainKind() || k == EndToEnd && s.closed() { // which is that from send
 				continue
 			}
 			row := append(s.stepCells(i), k.Title(), FormatCount(l.N))

@@ -28,7 +28,11 @@ func WriteText(w io.Writer, s Summary) error {
 	}
 	writeFindings(b, s.Findings)
 
-	fmt.Fprintf(b, "\nEnd-to-end latency, from the schedule's time to the consumer (%s: too few messages behind it)\n", Dash)
+	if s.closed() {
+		fmt.Fprintf(b, "\n%s\nLatency of an operation (%s: too few behind it)\n", upperFirst(ClosedLoop), Dash)
+	} else {
+		fmt.Fprintf(b, "\nEnd-to-end latency, from the schedule's time to the consumer (%s: too few messages behind it)\n", Dash)
+	}
 	left := 0
 	if s.Variants() {
 		left = 1
@@ -92,7 +96,7 @@ func (s *Summary) Facts() [][2]string {
 // the step where another has the same of all.
 func (s *Summary) StepName(i int) string {
 	x := &s.Steps[i]
-	name := FormatRate(x.Rate) + " msg/s"
+	name := x.Name()
 	if x.Variant != "" {
 		name += ", " + x.Variant
 	}

@@ -41,11 +41,12 @@ const (
 	Publish                      // intended → acked
 	SendLag                      // intended → sent
 	BrokerToConsumer             // broker → received, only where the broker stamps
+	Poll                         // call → return of a poll, closed loop only
 	NumKinds
 )
 
-var kindNames = [NumKinds]string{"end_to_end", "end_to_end_from_send", "publish", "send_lag", "broker_to_consumer"}
-var kindTitles = [NumKinds]string{"end-to-end", "end-to-end from send", "publish", "send lag", "broker to consumer"}
+var kindNames = [NumKinds]string{"end_to_end", "end_to_end_from_send", "publish", "send_lag", "broker_to_consumer", "poll"}
+var kindTitles = [NumKinds]string{"end-to-end", "end-to-end from send", "publish", "send lag", "broker to consumer", "poll"}
 
 // String is the kind's name in JSON, digests and addresses.
 func (k Kind) String() string { return kindNames[k] }
@@ -241,6 +242,9 @@ func (v View) warmupOf(s *StepDigest) (time.Duration, string) {
 	cut, rule := v.warmup(s.Duration)
 	if v.Warmup != nil {
 		return cut, rule
+	}
+	if own, why, has := s.ownWarmup(); has {
+		return own, why
 	}
 	var inside, beyond int64
 	for i := range s.Intervals {

@@ -57,7 +57,7 @@ func TestFragmentRefusals(t *testing.T) {
 		"percentiles=NaN":              "between 0 and 100",
 		"percentiles=50,":              "not a number",
 		"percentiles=99.99999999999":   "decimals",
-		"latency=poll":                 "end_to_end",
+		"latency=peak":                 "end_to_end",
 		"scale=sqrt":                   "linear and log",
 		"warmpu=3s":                    "warmpu",
 		"warmup=1s&warmup=2s":          "2 times",

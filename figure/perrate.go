@@ -285,7 +285,11 @@ func middles(marks []rateMark) []rateMark {
 
 func perRateCaption(sum analysis.Summary, kind analysis.Kind, lines []rateLine, left []float64, below int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Each mark is a percentile of the %s (%s) of all messages of one step after its warm-up, at the rate that its schedule asked for.", kindName(kind), KindPath(kind))
+	at := "the rate that its schedule asked for"
+	if len(sum.Steps) > 0 && sum.Steps[0].Loop != nil {
+		at = "the operations per second that the closed loop reached"
+	}
+	fmt.Fprintf(&b, "Each mark is a percentile of the %s (%s) of all messages of one step after its warm-up, at %s.", kindName(kind), KindPath(kind), at)
 	repeats, hollow, beyond := false, false, false
 	for _, l := range lines {
 		for i, m := range l.marks {

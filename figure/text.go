@@ -38,6 +38,8 @@ func KindPath(k analysis.Kind) string {
 		return "intended to sent"
 	case analysis.BrokerToConsumer:
 		return "broker's stamp to received"
+	case analysis.Poll:
+		return "call to return"
 	}
 	return "unknown"
 }

@@ -19,8 +19,12 @@ func (b *builder) facts() string {
 	var w writer
 	m := b.d.Manifest
 	w.raw(`<h2>How it was measured</h2>`)
+	model := `<li><b>Open loop.</b> Messages follow a schedule, whatever the queue does. A late one keeps its intended time, and end-to-end latency counts from there: no coordinated omission.</li>`
+	if len(b.sum.Steps) > 0 && b.sum.Steps[0].Loop != nil {
+		model = `<li><b>Closed loop.</b> An operation begins when the one before it is done: intended = sent. A slow queue is asked less, and what would have waited meanwhile is missing: coordinated omission is possible.</li>`
+	}
 	w.raw(`<ul class="model">`,
-		`<li><b>Open loop.</b> Messages follow a schedule, whatever the queue does. A late one keeps its intended time, and end-to-end latency counts from there: no coordinated omission.</li>`,
+		model,
 		`<li><b>Nothing is left out.</b> Lost and overrun messages rank as infinite; a percentile that reaches them prints “&gt; deadline”. Negative latencies are counted, not repaired.</li>`,
 		`<li><b>Warm-up</b> is cut by intended time, after the run, and can be moved without running again.</li>`,
 		`<li><b>Percentiles</b> are nearest-rank over added histograms, never averaged, to within 0.2 %, and shown with three digits. Over time they are those of each interval.</li></ul>`)

@@ -47,6 +47,12 @@ func (b *builder) labels() []label {
 	if m.Queue.InProcess || m.Store.Embedded {
 		out = append(out, label{"in-process floor", "The queue or its store ran inside the benchmark: a lower bound for this machine, never a result about a product."})
 	}
+	if len(b.sum.Steps) > 0 && b.sum.Steps[0].Loop != nil {
+		out = append(out, label{"closed loop: intended = sent", "Coordinated omission is possible: each operation began when the one before it was done, so what a slow queue was not asked meanwhile is missing."})
+	}
+	if len(b.sum.Steps) > 0 && b.sum.Steps[0].Drain != nil {
+		out = append(out, label{"drain of a backlog", "Consumers were held and then released: latencies say how long messages lay, not how quick the queue is."})
+	}
 	if !m.Complete {
 		reason := "The run did not end by itself; it is analysed up to where its log is known to be whole."
 		if m.Reason != "" {

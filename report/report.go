@@ -67,6 +67,7 @@ func Build(d *analysis.Digest, v analysis.View, o Options) (Document, error) {
 	if err := v.Check(d); errors.Is(err, analysis.ErrWarmup) {
 		return Document{}, err
 	}
+	v = v.Of(d)
 	sum := analysis.Summarize(d, v)
 	b := builder{d: d, v: v, o: o, sum: sum, percentiles: v.Percentiles}
 	if b.percentiles == nil {
@@ -153,6 +154,9 @@ func (b *builder) stepName(s analysis.StepSummary) string {
 // rateName is what all repeats of a step are called.
 func rateName(s analysis.StepSummary) string {
 	name := rateText(s.Rate) + " msg/s"
+	if s.Loop != nil || s.Drain != nil {
+		name = s.Name()
+	}
 	if s.Variant != "" {
 		name += ", " + s.Variant
 	}

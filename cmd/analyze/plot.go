@@ -49,6 +49,7 @@ func plotCommand() *cli.Command {
 }
 
 func plot(c *cli.Context, d *analysis.Digest, v analysis.View, format string) error {
+	v = v.Of(d)
 	style := figure.Style{LogScale: v.LogScale, Titled: true, Percentiles: v.Percentiles}
 	var figures []figure.Figure
 	for i := range d.Steps {

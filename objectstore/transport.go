@@ -105,6 +105,10 @@ type countingTransport struct {
 }
 
 func (t *countingTransport) RoundTrip(req *http.Request) (*http.Response, error) {
+	if isUnpooled(req.Context()) {
+		req = req.Clone(req.Context())
+		req.Close = true
+	}
 	resp, err := t.next.RoundTrip(req)
 	status := 0
 	if err == nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"queuebench/internal/command"
+	"queuebench/objectstore"
 	"queuebench/queue"
 	"queuebench/queue/deltalake"
 	"queuebench/runner/schedule"
@@ -31,6 +32,7 @@ func deltaKind() kind {
 			&cli.IntFlag{Name: "pipeline", Usage: "delta: batches under way at once; 1 is a serial writer", Value: 4},
 			&cli.StringFlag{Name: "codec", Usage: "delta: compression of data files: none, snappy or zstd", Value: "none"},
 			&cli.StringFlag{Name: "producer-id", Usage: "delta: name of the producers in the table, under which a restarted one goes on", DefaultText: "none"},
+			&cli.BoolFlag{Name: "pooled-connections", Usage: "delta: keep connections to the store open between requests; =false opens one for each", Value: true},
 			&cli.StringFlag{Name: "schema", Usage: "delta: columns of the table: data, or pathway (data, time, diff)", Value: "data"},
 		},
 		parse: parseDelta,
@@ -107,8 +109,12 @@ func parseDelta(c *cli.Context) (opener, error) {
 	default:
 		return nil, command.Misusef("--codec %q: say none, snappy or zstd", cfg.Codec)
 	}
+	pooled := c.Bool("pooled-connections")
 	return func(env queueEnv) queueFactory {
 		cfg := cfg
+		if !pooled && env.store != nil {
+			env.store = objectstore.Unpooled(env.store)
+		}
 		cfg.Store, cfg.Clock, cfg.Partitions = env.store, env.clock, env.partitions
 		return func(ctx context.Context, name string) (queue.Queue, error) {
 			cfg := cfg

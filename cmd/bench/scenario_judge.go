@@ -220,11 +220,33 @@ func (r *scenarioResult) print(out io.Writer) error {
 	printOptions(w, r.Options)
 	if len(r.Verdicts) > 0 {
 		fmt.Fprintln(w, "\nexpected\tverdict\tfound\tof")
-		for _, v := range r.Verdicts {
+		for _, v := range together(r.Verdicts) {
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", v.Expectation, v.State, v.Found, strings.TrimSuffix(v.place(), ": "))
 		}
 	}
 	return w.Flush()
+}
+
+// together puts the verdicts of several steps that are the same into one.
+func together(all []scenarioVerdict) (rows []scenarioVerdict) {
+	type same struct{ expectation, fault, state, found string }
+	count := map[same]int{}
+	for _, v := range all {
+		count[same{v.Expectation, v.Fault, v.State, v.Found}]++
+	}
+	for _, v := range all {
+		key := same{v.Expectation, v.Fault, v.State, v.Found}
+		n := count[key]
+		delete(count, key)
+		if n == 0 {
+			continue // it is in a row already
+		}
+		if n > 1 {
+			v.Step = fmt.Sprintf("%d steps", n)
+		}
+		rows = append(rows, v)
+	}
+	return rows
 }
 
 // scalingTable is throughput against a setting that varies.

@@ -210,7 +210,7 @@ func checkOptimisations(t *testing.T, status int, r jsonResult) {
 			applied++
 		}
 	}
-	if applied < 2 || not < 1 {
+	if applied < 4 || not < 2 {
 		t.Errorf("%d apply and %d do not: %+v", applied, not, r.Scenario.Options)
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -181,6 +182,16 @@ one-at-a-time:
 	status, table, _ := bench(t, "scenario", "s.yaml", "--groups", "1")
 	if status != 0 || !strings.Contains(table, "switched on") || !strings.Contains(table, "not applicable: queue memory has no zero-copy") {
 		t.Errorf("status %d\n%s", status, table)
+	}
+}
+
+func TestVerdictsThatAreTheSameStandTogether(t *testing.T) {
+	v := func(expectation, step, found string) scenarioVerdict {
+		return scenarioVerdict{Expectation: expectation, Step: step, State: "held", Found: found}
+	}
+	got := fmt.Sprint(together([]scenarioVerdict{v("lost: 0", "a", "0"), v("p", "a", "1ms"), v("lost: 0", "b", "0"), v("p", "b", "2ms"), v("lost: 0", "c", "0")}))
+	if want := "[{lost: 0 3 steps  held 0} {p a  held 1ms} {p b  held 2ms}]"; got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }
 

@@ -236,6 +236,12 @@ func (o *omFile) time() error {
 	if !has || minutes == 0 {
 		return nil
 	}
+	if o.command == "backlog" {
+		// There it is overruled until the backlog is gone.
+		o.set("testDurationMinutes", "drain-timeout", whole(minutes*60)+"s", line)
+		o.note("testDurationMinutes %v is the longest time to drain the backlog: the run ends when that is gone", minutes)
+		return nil
+	}
 	o.set("testDurationMinutes", "duration", whole((minutes+warmup)*60)+"s", line)
 	if warmup > 0 && o.has("duration") {
 		o.note("the first %s of each rate are warm-up, which the analysis cuts: `analyze summary RUN --warmup %s`", whole(warmup*60)+"s", whole(warmup*60)+"s")

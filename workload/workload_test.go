@@ -14,7 +14,7 @@ func flags() Known {
 	load := []string{"run", "sweep"}
 	return Known{
 		{"rate", Text, []string{"run", "backlog"}}, {"rates", List, []string{"sweep"}}, {"duration", Text, load}, {"queue", Text, load},
-		{"drain-timeout", Duration, load}, {"consumers", Whole, append(load, "backlog", "closed")}, {"producers", Whole, load},
+		{"drain-timeout", Duration, append(load, "backlog")}, {"consumers", Whole, append(load, "backlog", "closed")}, {"producers", Whole, load},
 		{"groups", Whole, load}, {"topics", Whole, append(load, "backlog")}, {"partitions", Whole, load}, {"message-size", Whole, append(load, "backlog")},
 		{"seed", Natural, load}, {"compressibility", Number, load}, {"refuse", Bool, load}, {"workers", Whole, []string{"closed"}},
 		{"fill-messages", Whole, []string{"backlog"}}, {"keys", Whole, []string{"sweep"}}, {"key-distribution", Text, []string{"sweep"}},
@@ -141,8 +141,8 @@ func TestOpenMessagingFilesAreTranslated(t *testing.T) {
 			"rate=10", "w.yaml: keyDistributor KEY_ROUND_ROBIN has no counterpart in `bench run`, and does nothing: messages have no key"},
 		{"unknown keys are named", "run", "producerRate: 10\ntestDurationMinute: 5\nmagic: true\nqueue: memory",
 			"rate=10", `w.yaml: line 2: the key "testDurationMinute" is not known and does nothing (did you mean testDurationMinutes?)|w.yaml: line 3: the key "magic" is not known and does nothing|w.yaml: line 4: the key "queue" is not known and does nothing`},
-		{"a backlog", "backlog", "topics: 1\nmessageSize: 1024\nproducerRate: 100\nconsumerBacklogSizeGB: 2\nbacklogDrainRatio: 0.9",
-			"topics=1 message-size=1024 rate=100 fill-messages=2097152", "w.yaml: backlogDrainRatio 0.9 does nothing: the drain ends when everything was received"},
+		{"a backlog", "backlog", "topics: 1\nmessageSize: 1024\nproducerRate: 100\nconsumerBacklogSizeGB: 2\nbacklogDrainRatio: 0.9\ntestDurationMinutes: 15",
+			"topics=1 message-size=1024 rate=100 fill-messages=2097152 drain-timeout=900s", "w.yaml: backlogDrainRatio 0.9 does nothing: the drain ends when everything was received|w.yaml: testDurationMinutes 15 is the longest time to drain the backlog: the run ends when that is gone"},
 	} {
 		f, err := read(c.command, c.text)
 		if err != nil {

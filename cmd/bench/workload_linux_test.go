@@ -38,6 +38,9 @@ func TestEachShippedWorkloadRuns(t *testing.T) {
 			if !ok {
 				t.Fatalf("add the flags that make a workload of `bench %s` short to this test", cmd)
 			}
+			if f, err = workload.Open(path, cmd, known); err != nil { // as that command reads it
+				t.Fatal(err)
+			}
 			t.Parallel() // they mostly wait
 			stage := newStage(t)
 			args := append([]string{cmd, "--workload", path, "--json"}, strings.Fields(flags+" "+shortenedMore[name])...)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"queuebench/clock"
 	"queuebench/internal/versitygw"
 	"queuebench/rawlog"
 )
@@ -139,5 +140,39 @@ func TestAConsumeHalfThatWasKilledGoesOn(t *testing.T) {
 	}
 	if status, _, errs := bench(t, append([]string{"consume", "--resume"}, place...)...); status != 2 || !strings.Contains(errs, "nothing to resume") {
 		t.Errorf("resumed again: status %d: %s", status, errs)
+	}
+}
+
+// The clock of another process is measured from the start to the end of a half.
+// Here both are of one boot, so what is true is known.
+func TestAHalfMeasuresAnotherClock(t *testing.T) {
+	bareEnvironment(t)
+	server := startBench(t, "clock", "serve", "--addr", "127.0.0.1:0")
+	var address string
+	for until := time.Now().Add(20 * time.Second); address == ""; time.Sleep(5 * time.Millisecond) {
+		address, _, _ = strings.Cut(server.stdout.String(), "\n")
+		if time.Now().After(until) {
+			t.Fatalf("it serves nothing: %s", server.stderr.String())
+		}
+	}
+	place := []string{"--run-id", "r-1", "--store", "./lake", "--log-store", "./logs", "--commit-interval", "50ms"}
+	consumers := startBench(t, append([]string{"consume", "--clock-peer", address}, place...)...)
+	startBench(t, append([]string{"produce", "--rate", "500", "--duration", "1s"}, place...)...).ends(t, 0)
+	consumers.ends(t, 0)
+	server.cmd.Process.Signal(syscall.SIGINT)
+	server.ends(t, 0)
+	m := processManifest(t, "logs/r-1", "consume")
+	if len(m.ClockOffsets) != 1 || len(m.ClockOffsets[0].Points) < 2 {
+		t.Fatalf("%+v", m.ClockOffsets)
+	}
+	o := m.ClockOffsets[0]
+	true0, slack, _, ok := clock.Between(o.Peer, o.Own)
+	if !ok || o.Own != m.Clock {
+		t.Fatalf("%+v", o)
+	}
+	for _, p := range o.Points {
+		if wrong := p.OffsetNs - true0; wrong > p.ErrorNs+slack || -wrong > p.ErrorNs+slack {
+			t.Errorf("%d ± %d ns, in truth %d", p.OffsetNs, p.ErrorNs, true0)
+		}
 	}
 }

@@ -20,7 +20,7 @@ import (
 // process is bench as a process of its own.
 type process struct {
 	cmd    *exec.Cmd
-	stdout bytes.Buffer
+	stdout watched
 	stderr watched
 	done   chan struct{}
 }

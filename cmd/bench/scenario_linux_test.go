@@ -119,7 +119,7 @@ func TestEachShippedScenarioRuns(t *testing.T) {
 				t.Fatalf("it does not end: %s", p.stderr.String())
 			}
 			status := p.cmd.ProcessState.ExitCode()
-			if p.stdout.Len() == 0 {
+			if p.stdout.String() == "" {
 				t.Fatalf("status %d, %s", status, p.stderr.String())
 			}
 			c.check(t, status, jsonOf(t, p.stdout.String()))

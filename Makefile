@@ -15,7 +15,7 @@ WASM_EXEC = $(shell $(GO) env GOROOT)/lib/wasm/go_js_wasm_exec
 WASM_ROOMS := ./stats/... ./analysis/... ./figure/... ./report/...
 NESTED := wasm interop/browser
 
-.PHONY: build page bench analyze demo test test-interop lint test-unit test-wasm test-browser bench-runner tools clean fuzz
+.PHONY: build page bench analyze demo test test-interop lint test-unit test-wasm test-browser bench-delta bench-runner tools clean fuzz
 
 build: bench analyze
 
@@ -55,6 +55,13 @@ test-browser: page
 # What a row of the log costs: to record, to encode and store, in bytes.
 bench-log:
 	$(GO) test ./rawlog/logwriter -run '^$$' -bench 'Record|Encode|Bytes' -benchmem
+
+# The table of docs/delta.md, through a versitygw of its own: some 12 minutes, or
+# shorter with BENCH_DELTA_SECONDS=3 BENCH_DELTA_REPEATS=1. The last lines are
+# the processor time of a message without load and recording.
+bench-delta: tools
+	$(GO) test -run '^$$' -bench '^BenchmarkDelta$$' -benchtime 1x -timeout 30m ./queue/deltalake
+	$(GO) test -run '^$$' -bench '^BenchmarkCPU$$' -benchtime 4000000x ./queue/deltalake
 
 test-interop:
 	scripts/test-interop.sh

@@ -15,7 +15,7 @@ WASM_EXEC = $(shell $(GO) env GOROOT)/lib/wasm/go_js_wasm_exec
 WASM_ROOMS := ./stats/... ./analysis/... ./figure/... ./report/...
 NESTED := wasm interop/browser
 
-.PHONY: build page bench analyze demo test test-interop lint test-unit test-wasm test-browser bench-delta bench-runner tools clean fuzz
+.PHONY: build page bench analyze demo test test-interop lint test-unit test-wasm test-browser bench-delta bench-runner bench-log tools clean fuzz
 
 build: bench analyze
 

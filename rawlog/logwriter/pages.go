@@ -31,9 +31,12 @@ type partWriter struct {
 
 const magic = "PAR1"
 
-// newCompressor makes the compressor of all writers of a log.
+// newCompressor makes the compressor of all writers of a log. Pages have their
+// own checksum. The default window would take 8 MB of memory for each of the
+// two, and finds nothing more in packed bits.
 func newCompressor() (*zstd.Encoder, error) {
-	return zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(2), zstd.WithEncoderCRC(false))
+	return zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(128<<10),
+		zstd.WithEncoderConcurrency(2), zstd.WithEncoderCRC(false))
 }
 
 func newPartWriter(table *rawlog.Table, z *zstd.Encoder) *partWriter {

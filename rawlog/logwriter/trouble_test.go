@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -94,6 +96,62 @@ func TestWhatCannotBeStoredStaysInTheSpoolAndIsNamed(t *testing.T) {
 	}
 	if l.Parts(1, 2)[0].Name != "sent/step=1/repeat=2/part-p-0.parquet" {
 		t.Error("the manifest's list lacks a part that is in the spool")
+	}
+}
+
+// A store that stands still fills the disk and not the memory, and nothing is
+// lost to it.
+func TestASlowStoreSpillsToDisk(t *testing.T) {
+	store := newMemoryStore()
+	release := make(chan struct{})
+	let := sync.OnceFunc(func() { close(release) })
+	t.Cleanup(let) // before that of the log, which would wait
+	store.fault = func(ctx context.Context, _ string, _ int) error {
+		select {
+		case <-release:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	const partRows, n = 1 << 15, 20 << 15
+	l := newLog(t, store, func(o *Options) { o.PartAge = time.Hour; o.PartRows = partRows; o.BacklogRows = 4 * largeChunk })
+	w := l.Sent(0, 0, "p")
+	heap := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	rng := rand.New(rand.NewPCG(1, 1))
+	record := func(from, to int) {
+		for i := from; i < to; i++ {
+			row := sentRowN(i)
+			row.SentNs += rng.Int64N(1_000_000) // so that a part is some bytes
+			w.Append(row)
+		}
+	}
+	record(0, 4*partRows) // the memory that it takes is there
+	eventually(t, "the first parts were closed", func() bool { return l.Stats().Parts >= 3 })
+	before := heap()
+	record(4*partRows, n+1) // the last begins a chunk, by which the one before is taken
+	eventually(t, "all parts were closed", func() bool { return l.Stats().Parts == n/partRows })
+	grown := heap() - before
+	s, files := l.Stats(), filesIn(l.opt.SpoolDir)
+	files = slices.DeleteFunc(files, func(name string) bool { return strings.HasSuffix(name, OpenSuffix) })
+	if s.Stored != 0 || len(files) != n/partRows || s.Bytes < 1<<20 {
+		t.Errorf("%d parts of %d bytes stored, %d files in the spool", s.Stored, s.Bytes, len(files))
+	}
+	if grown > 3<<20 { // another chunk or two
+		t.Errorf("the heap grew by %d bytes while %d parts were waiting", grown, s.Parts)
+	}
+	let()
+	w.Close()
+	if err := l.CloseStep(t.Context(), 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	if rows := rowsOf(t, store, l.Parts(0, 0)); rows != n+1 {
+		t.Errorf("%d rows, want %d", rows, n+1)
 	}
 }
 

@@ -87,8 +87,8 @@ type Spec struct {
 }
 
 // maxRandom bounds the messages of Poisson arrivals: they are counted before
-// the step begins, a second for each 10¹⁰ of them.
-const maxRandom = 1e11
+// the step begins, some 1.5 s for each 10⁹ of them.
+const maxRandom = 1e10
 
 // New makes a schedule. It refuses what cannot be, with what to change.
 func New(s Spec) (Schedule, error) {

@@ -111,13 +111,9 @@ func (a *arrivals) countCells(last, messages int64) error {
 		return fmt.Errorf("more than %g messages are too many to be drawn: make the step shorter, lower the rate, or use constant arrivals", maxRandom)
 	}
 	a.cells = newCells(a.seed)
-	var first, cell int64
-	near := 0
-	for ; ; cell++ {
+	var first int64
+	for cell := int64(0); cell <= whole/cellMean && (messages == 0 || first <= messages); cell++ {
 		a.cells.mark(cell, first)
-		if a.curve.at(cell*cellMean, 0, &near) >= last || messages > 0 && first > messages {
-			break
-		}
 		first += a.cells.count(cell)
 	}
 	// The last cell can reach beyond the end.

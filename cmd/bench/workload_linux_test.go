@@ -12,6 +12,7 @@ import (
 var shortened = map[string]string{
 	"run":     "--duration 300ms --drain-timeout 20s",
 	"sweep":   "--duration 150ms --drain-timeout 20s",
+	"closed":  "--operations 60 --warmup-operations 10 --drain-timeout 20s",
 	"backlog": "--fill-messages 3000 --rate 20000",
 }
 
@@ -19,6 +20,7 @@ var shortened = map[string]string{
 var shortenedMore = map[string]string{
 	"delta-sweep.yaml":      "--autocommit-duration-ms 50",
 	"commit-intervals.yaml": "--rates 1000",
+	"course-consume.yaml":   "--fill-messages 800",
 }
 
 func TestEachShippedWorkloadRuns(t *testing.T) {

@@ -29,13 +29,17 @@ func (s *s3Store) List(ctx context.Context, opt ListOptions, yield func(Info) er
 		Recursive:  opt.Delimiter == "",
 		FetchOwner: &noOwner,
 	}
-	if opt.After != "" {
+	p := &listing{yield: yield, left: opt.Limit, cut: len(s.prefix)}
+	switch {
+	case opt.After == "":
+	case isDirectoryBucket(s.addr.Bucket):
+		p.after = opt.After
+	default:
 		query.StartAfter = s.prefix + opt.After
 	}
 	if opt.Limit > 0 && opt.Limit < listPage {
 		query.MaxKeys = opt.Limit
 	}
-	p := &listing{yield: yield, left: opt.Limit, cut: len(s.prefix)}
 	full := cmp.Or(query.MaxKeys, listPage)
 	actx, a := withAttempt(ctx)
 	defer a.cancel()
@@ -73,11 +77,16 @@ func (s *s3Store) List(ctx context.Context, opt ListOptions, yield func(Info) er
 	return ctx.Err()
 }
 
+// isDirectoryBucket says whether a bucket is one of S3 Express One Zone, which
+// lists in no order and knows no start.
+func isDirectoryBucket(bucket string) bool { return strings.HasSuffix(bucket, "--x-s3") }
+
 // listing hands on a listing page by page, up to a limit.
 type listing struct {
 	yield   func(Info) error
-	left    int // 0 for no limit
-	cut     int // length of the store's own prefix
+	left    int    // 0 for no limit
+	after   string // what is not greater is left out, where the store does not do so
+	cut     int    // length of the store's own prefix
 	page    []Info
 	done    bool
 	stopped error // what yield returned
@@ -85,6 +94,9 @@ type listing struct {
 
 func (l *listing) add(object minio.ObjectInfo) {
 	key := object.Key[min(l.cut, len(object.Key)):]
+	if key <= l.after {
+		return
+	}
 	l.page = append(l.page, Info{Key: key, Size: object.Size, Modified: object.LastModified, ETag: object.ETag})
 }
 

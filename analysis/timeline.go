@@ -69,6 +69,9 @@ func maxError(points []rawlog.OffsetPoint) (e int64) {
 
 // shift is what is to be added to the stamps of a clock.
 func (tl *timeline) shift(c clock.Identity) *shift {
+	if tl.reference == (clock.Identity{}) {
+		tl.reference = c // of a manifest that names no clock
+	}
 	s := tl.shifts[c]
 	if s == nil {
 		s = tl.find(c)

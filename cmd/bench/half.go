@@ -91,6 +91,13 @@ func (h *half) mustBeFree(ctx context.Context, stores *opened, run string) error
 	if err := stores.mustBeNew(ctx, run); err != nil {
 		return err
 	}
+	if h.process == "" {
+		all, err := manifestsIn(ctx, stores.log)
+		if err == nil && len(all) > 0 {
+			err = command.Misusef("--run-id %s: there is a run of that name, in halves, at %s", run, stores.address)
+		}
+		return err
+	}
 	if h.resume {
 		return nil
 	}

@@ -88,7 +88,7 @@ func TestTwoHalvesInTwoProcesses(t *testing.T) {
 				t.Errorf("--remove left something: status %d: %s%s", status, out, errs)
 			}
 			// Each half of a run is there once.
-			for _, args := range [][]string{{"produce", "--rate", "10", "--duration", "1s"}, {"consume", "--groups", "2"}} {
+			for _, args := range [][]string{{"produce", "--rate", "10", "--duration", "1s"}, {"consume", "--groups", "2"}, {"run", "--rate", "10", "--duration", "1s"}} {
 				if status, _, errs := bench(t, append(args, place...)...); status != 2 || !strings.Contains(errs, "r-1") {
 					t.Errorf("%v again: status %d: %s", args, status, errs)
 				}

@@ -67,8 +67,8 @@ type sender struct {
 
 func (s *sender) name() string { return fmt.Sprintf("producer-%d", s.id) }
 
-// load sends the schedule and returns the number of messages that it scheduled:
-// all, or those that were due when it was stopped.
+// load sends the schedule and returns the number of messages that have a row:
+// all, or, when it was cut off, those that it had come to.
 func (s *sender) load(ctx context.Context) (scheduled int64, err error) {
 	n := min(s.source.Most(), s.group)
 	s.makeBatch(n)

@@ -2,7 +2,6 @@ package logwriter
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -10,7 +9,6 @@ import (
 	"regexp"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -228,77 +226,6 @@ func (l *Log) partsOf(step, repeat int) []*part {
 	return parts
 }
 
-// CloseStep closes the writers of a repeat that are still open (no Append may
-// be under way) and waits until their parts are stored. When ctx ends first,
-// uploading goes on and the error says how much is left.
-func (l *Log) CloseStep(ctx context.Context, step, repeat int) error {
-	for _, s := range l.streamsWhere(func(k streamKey) bool { return k.step == step && k.repeat == repeat }) {
-		s.close()
-		<-s.encoded // encoders take what is at hand and end
-	}
-	left := 0
-	for _, p := range l.partsOf(step, repeat) {
-		select {
-		case <-p.done:
-		case <-ctx.Done():
-		}
-		if !p.isStored() {
-			left++
-		}
-	}
-	if left > 0 {
-		return errors.Join(l.Err(), l.notStored(left, ctx.Err()))
-	}
-	return l.Err()
-}
-
-func (l *Log) streamsWhere(match func(streamKey) bool) []*stream {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	var found []*stream
-	for key, s := range l.streams {
-		if match(key) {
-			found = append(found, s)
-		}
-	}
-	return found
-}
-
-// Close closes the writers that are still open (no Append may be under way),
-// uploads what is left until ctx ends, and returns when every goroutine of the
-// log has ended. What could not be stored stays in the spool: unsent names
-// these files, and err is not nil then. The first error of the log comes too.
-// A second call does nothing.
-func (l *Log) Close(ctx context.Context) (unsent []string, err error) {
-	l.mu.Lock()
-	again := l.closed
-	l.closed = true
-	l.mu.Unlock()
-	if again {
-		return nil, l.Err()
-	}
-	for _, s := range l.streamsWhere(func(streamKey) bool { return true }) {
-		s.close()
-	}
-	l.encoders.Wait()
-	for _, name := range l.uploads.finish(ctx) {
-		unsent = append(unsent, l.spool.path(name))
-	}
-	slices.Sort(unsent)
-	l.spool.prune()
-	if len(unsent) > 0 {
-		return unsent, errors.Join(l.Err(), l.notStored(len(unsent), ctx.Err()))
-	}
-	return nil, l.Err()
-}
-
-func (l *Log) notStored(files int, cause error) error {
-	if last := l.uploads.lastError(); last != nil {
-		cause = last
-	}
-	return fmt.Errorf("raw log: %d files are not in the store yet and lie in the spool %s under the same names: %w", files, l.opt.SpoolDir, cause)
-}
-
 // Err is the error that made the log fail, or nil: rows are discarded since.
 func (l *Log) Err() error {
 	l.mu.Lock()
@@ -320,35 +247,4 @@ func (l *Log) failLocked(err error) {
 		l.err = err
 		close(l.failed)
 	}
-}
-
-// Stats are the log's own counts so far.
-type Stats struct {
-	Rows          int64 // encoded
-	Discarded     int64 // rows given up since the log failed
-	Parts         int64 // closed
-	Stored        int64 // parts that are in the store
-	Bytes         int64 // of closed parts
-	Blocked       int64 // times that an Append waited for its encoder
-	BlockedNs     int64 // how long they waited, ns
-	EncodeNs      int64 // time spent encoding, compressing and writing, ns
-	UploadRetries int64
-	UploadError   string // the last one, "" when there was none
-}
-
-type counts struct {
-	rows, discarded, parts, stored, bytes, blocked, blockedNs, encodeNs, retries atomic.Int64
-}
-
-// Stats returns the counts so far.
-func (l *Log) Stats() Stats {
-	c := &l.counts
-	s := Stats{
-		Rows: c.rows.Load(), Discarded: c.discarded.Load(), Parts: c.parts.Load(), Stored: c.stored.Load(), Bytes: c.bytes.Load(),
-		Blocked: c.blocked.Load(), BlockedNs: c.blockedNs.Load(), EncodeNs: c.encodeNs.Load(), UploadRetries: c.retries.Load(),
-	}
-	if err := l.uploads.lastError(); err != nil {
-		s.UploadError = err.Error()
-	}
-	return s
 }

@@ -64,7 +64,9 @@ func LatencyPerRate(sum analysis.Summary, kind analysis.Kind, st Style) Figure {
 		f.Caption += " " + plural(hidden, "more setting is", "more settings are") + " in the table only."
 	}
 	rates := ratesOf(sum)
-	f.draw = func(c draw.Canvas, pal Palette, fc face) { drawPerRate(c, pal, fc, kind, rates, lines, y) }
+	f.draw = func(c draw.Canvas, pal Palette, fc face) {
+		drawPerRate(c, pal, fc, kind, rateAxisName(sum), rates, lines, y)
+	}
 	return f
 }
 
@@ -152,14 +154,23 @@ func rateAxis(rates []float64, width vg.Length, fc face) (pos func(float64) floa
 	return pos, lo, hi, ticks
 }
 
-func drawPerRate(c draw.Canvas, pal Palette, fc face, kind analysis.Kind, rates []float64, lines []rateLine, y latencyAxis) {
+// rateAxisName is what lies along the axis: a closed loop has the rate that it
+// reached.
+func rateAxisName(sum analysis.Summary) string {
+	if len(sum.Steps) > 0 && sum.Steps[0].Loop != nil {
+		return "operations per second, closed loop"
+	}
+	return "messages per second"
+}
+
+func drawPerRate(c draw.Canvas, pal Palette, fc face, kind analysis.Kind, axis string, rates []float64, lines []rateLine, y latencyAxis) {
 	var names []string
 	for _, l := range lines {
 		names = append(names, l.label)
 	}
 	room := roomFor(fc, names, c.Size().X)
 	pos, lo, hi, ticks := rateAxis(rates, c.Size().X-room-86, fc)
-	fr := newFrame(pal, fc, kindName(kind), "messages per second", y)
+	fr := newFrame(pal, fc, kindName(kind), axis, y)
 	fr.endRoom = room
 	fr.X.Min, fr.X.Max = lo, hi
 	fr.X.Tick.Marker = ticker(ticks)

@@ -116,7 +116,7 @@ func (b *builder) tiles(w *writer) {
 	tiles := b.byRate()
 	w.raw(`<ul class="tiles">`)
 	for _, steps := range tiles[:min(len(tiles), maxTiles)] {
-		w.raw(`<li class="tile"><a data-goto href="#`, stepID(steps[0]), `"><span class="tile-rate">`).text(rateText(steps[0].Rate) + " msg/s")
+		w.raw(`<li class="tile"><a data-goto href="#`, stepID(steps[0]), `"><span class="tile-rate">`).text(loadName(steps[0]))
 		if v := steps[0].Variant; v != "" {
 			w.text(", " + v)
 		}

@@ -153,14 +153,19 @@ func (b *builder) stepName(s analysis.StepSummary) string {
 
 // rateName is what all repeats of a step are called.
 func rateName(s analysis.StepSummary) string {
-	name := rateText(s.Rate) + " msg/s"
-	if s.Loop != nil || s.Drain != nil {
-		name = s.Name()
-	}
+	name := loadName(s)
 	if s.Variant != "" {
 		name += ", " + s.Variant
 	}
 	return name
+}
+
+// loadName is the rate of a step, or what stands in its place.
+func loadName(s analysis.StepSummary) string {
+	if s.Loop != nil || s.Drain != nil {
+		return s.Name()
+	}
+	return rateText(s.Rate) + " msg/s"
 }
 
 // digestStep finds the step of the digest behind a summary's step.

@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"errors"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -254,7 +255,7 @@ func (l *loop) describe(start int64) {
 	}
 	l.tally.Done = l.done
 	if d := rec.DurationNs - rec.WarmupNs; d > 0 && l.tally.Measured > 0 {
-		l.tally.PerSecond = float64(l.tally.Measured) / (float64(d) / 1e9)
+		l.tally.PerSecond = fourDigits(float64(l.tally.Measured) / (float64(d) / 1e9))
 	}
 	rec.Rate = l.tally.PerSecond
 	l.tally.Latency = l.times.Take()
@@ -273,4 +274,13 @@ func (l *loop) describe(start int64) {
 	if n := l.tally.Abandoned; n > 0 {
 		l.s.warnf("%d operations were not done within the drain timeout of %v, and their workers went on", n, l.s.plan.Load.DrainTimeout)
 	}
+}
+
+// fourDigits rounds a rate to what it tells, so that it can be read and drawn.
+func fourDigits(rate float64) float64 {
+	v, err := strconv.ParseFloat(strconv.FormatFloat(rate, 'g', 4, 64), 64)
+	if err != nil { // it is what was formatted
+		return rate
+	}
+	return v
 }

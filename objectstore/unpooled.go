@@ -13,7 +13,9 @@ func Unpooled(s Store) Store { return unpooled{s} }
 // unpooledKey marks the context of a request that keeps no connection.
 type unpooledKey struct{}
 
-func withoutPool(ctx context.Context) context.Context { return context.WithValue(ctx, unpooledKey{}, true) }
+func withoutPool(ctx context.Context) context.Context {
+	return context.WithValue(ctx, unpooledKey{}, true)
+}
 
 func isUnpooled(ctx context.Context) bool { return ctx.Value(unpooledKey{}) != nil }
 

@@ -55,7 +55,12 @@ func (b *builder) perRate() (string, error) {
 	}
 	w.raw(`<h2>`).text(f.Title).raw(`</h2>`)
 	figureHTML(&w, f, svg)
-	w.raw(`<div class="scroll" tabindex="0" role="region" aria-label="Latency per rate, as a table"><table id="rates"><thead><tr><th scope="col" class="num">msg/s</th>`)
+	w.raw(`<div class="scroll" tabindex="0" role="region" aria-label="Latency per rate, as a table"><table id="rates"><thead><tr>`)
+	unit := "msg/s"
+	if len(b.sum.Steps) > 0 && b.sum.Steps[0].Loop != nil {
+		unit = "operations/s"
+	}
+	w.el("th", unit, "scope", "col", "class", "num")
 	if b.sum.Variants() {
 		w.raw(`<th scope="col">settings</th>`)
 	}

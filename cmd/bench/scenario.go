@@ -174,6 +174,11 @@ func (s *scenarioRun) settings(c *cli.Context, n *yamlfile.Node, vars *scenario.
 	return f, nil
 }
 
+// varies says that a command runs a step for each combination of settings.
+func varies(cmd *cli.Command) bool {
+	return slices.ContainsFunc(cmd.Flags, func(f cli.Flag) bool { return f.Names()[0] == "vary" })
+}
+
 // check reads the steps of the load, where they can be known before it begins,
 // so that a mistake is told before anything is started.
 func (s *scenarioRun) check(c *cli.Context) error {
@@ -245,7 +250,7 @@ func setEnvironment(f *scenario.File, vars *scenario.Variables) (restore func(),
 func (s *scenarioRun) attach(cfg *runner.Config, stores *opened) {
 	stores.warnings = append(stores.warnings, s.notes...)
 	cfg.Beside = func(ctx context.Context, b *runner.Beside) {
-		s.show.attach(b)
+		s.show.attach(b, cfg.Note)
 		defer s.show.detach()
 		o := scenarioOutcome{step: b.Plan.Step, repeat: b.Plan.Repeat}
 		defer func() { s.outcomes = append(s.outcomes, o) }()

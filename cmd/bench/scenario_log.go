@@ -89,11 +89,12 @@ func (l *scenarioLog) phase(text string) {
 	}
 }
 
-// attach records with a step from here on, first what has waited for it.
-func (l *scenarioLog) attach(b *runner.Beside) {
+// attach records with a step from here on, first what has waited for it, and
+// shows with the progress of the run.
+func (l *scenarioLog) attach(b *runner.Beside, note func(string)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.beside = b
+	l.beside, l.note = b, note
 	for _, e := range l.waiting {
 		text := e.text
 		if ago := time.Since(e.at); ago >= 100*time.Millisecond {

@@ -42,6 +42,9 @@ func (s *scenarioRun) plan(c, given *cli.Context, vars *scenario.Variables) erro
 	if len(s.file.Options) == 0 {
 		return nil
 	}
+	if !varies(c.Command) {
+		return command.Misusef("%s: one-at-a-time needs a load of several steps, and `bench %s` makes one: say command: run or sweep", s.file.Path, c.Command.Name)
+	}
 	k, err := kindNamed(c.String("queue"))
 	if err != nil {
 		return err

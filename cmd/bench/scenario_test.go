@@ -117,12 +117,13 @@ func TestMistakesInAScenarioAreToldBeforeAnythingStarts(t *testing.T) {
 	bareEnvironment(t)
 	env := "environment: [{name: p, run: [touch, started]}]\n"
 	for text, want := range map[string]string{
-		"settings: {rat: 5}":                                         `s.yaml:2: "rat" is no setting (did you mean rate?)`,
-		"settings: {rate: 5, rates: [1]}":                            "\"rates\" is no setting of `bench run` but of `bench sweep`",
-		"settings: {queue: memory}":                                  "no rate is given",
-		"settings: {queue: memory, rate: 5, vary: {consumers: [0]}}": "consumers of all groups",
-		"command: clean":                                             `command "clean" makes no load: say one of sweep, run`,
-		"workload: absent.yaml":                                      "absent.yaml",
+		"settings: {rat: 5}":                                               `s.yaml:2: "rat" is no setting (did you mean rate?)`,
+		"settings: {rate: 5, rates: [1]}":                                  "\"rates\" is no setting of `bench run` but of `bench sweep`",
+		"settings: {queue: memory}":                                        "no rate is given",
+		"settings: {queue: memory, rate: 5, vary: {consumers: [0]}}":       "consumers of all groups",
+		"command: clean":                                                   `command "clean" makes no load: say one of sweep, run`,
+		"command: capacity\none-at-a-time: [{name: a, on: {codec: zstd}}]": "one-at-a-time needs a load of several steps, and `bench capacity` makes one",
+		"workload: absent.yaml":                                            "absent.yaml",
 		"settings: {queue: memory, rate: 5, duration: 1s}\nfaults: [{at: 1s, run: [true]}]": "s.yaml:3: the fault at 1s comes when the load of 1s is over",
 		"settings: {queue: memory, rate: 5}\none-at-a-time: [{name: a, on: {codec: zstd}}]": "none of its one-at-a-time options is one of queue memory",
 		"settings: {queue: memory, rate: 5}\none-at-a-time: [{name: a, on: {delya: 1ms}}]":  `"delya" is no setting (did you mean delay?)`,

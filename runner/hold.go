@@ -186,6 +186,7 @@ const drainSettle = 100 * time.Millisecond
 // drainBacklog releases the consumers and waits until the backlog is gone, and
 // ends the load then.
 func (s *step) drainBacklog(ctx context.Context, b *Backlog) {
+	before := s.received()
 	at, backlog := s.release()
 	s.monitor.phase("drain")
 	d := &rawlog.Drain{ReleasedNs: at, Backlog: backlog, Continued: b.Continue}
@@ -193,7 +194,6 @@ func (s *step) drainBacklog(ctx context.Context, b *Backlog) {
 	if b.Continue {
 		d.Gone = int64(s.plan.Rate.PerSecond() * (2*s.queues[0].Info().CommitInterval + drainSettle).Seconds())
 	}
-	before := s.received()
 	deadline := at + int64(s.plan.Load.DrainTimeout)
 	gone := func() bool {
 		if b.Continue {

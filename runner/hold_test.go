@@ -49,6 +49,9 @@ func TestABacklogIsFilledReleasedAndDrained(t *testing.T) {
 			if d == nil || d.DrainedNs == 0 || d.Backlog < c.backlog || d.PerSecond <= 0 || d.PerSecond > 10_500 || d.Continued != c.b.Continue {
 				t.Fatalf("drain %+v", d)
 			}
+			if !d.Continued && d.Received != d.Backlog {
+				t.Errorf("received %d of a backlog of %d that is gone", d.Received, d.Backlog)
+			}
 			if a.Scheduled < c.sent[0] || a.Scheduled > c.sent[1] || a.Received != a.Scheduled || a.Lost != 0 || a.Overrun != 0 {
 				t.Errorf("accounting %+v", a)
 			}

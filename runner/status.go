@@ -41,7 +41,7 @@ type Status struct {
 // seconds, so they are up to two seconds older than its rates.
 type Window struct {
 	// Per second. Attempted and Acked do not count the time after the
-	// schedule's end of a whole step.
+	// schedule's end of a whole step, where there is a schedule.
 	Attempted, Acked, Received float64
 
 	N         int64         // first deliveries behind the latencies
@@ -121,7 +121,10 @@ func (m *monitor) status(now int64, then levels) Status {
 		st.Last.Received = float64(l.received-then.received) / s
 	}
 	if s := float64(l.at-m.start) / 1e9; s > 0 {
-		load := min(s, float64(m.end-m.start)/1e9)
+		load := s
+		if m.end > m.start { // else no schedule says when the load ends
+			load = min(s, float64(m.end-m.start)/1e9)
+		}
 		st.Whole.Attempted, st.Whole.Acked, st.Whole.Received = float64(l.attempted)/load, float64(l.acked)/load, float64(l.received)/s
 	}
 	if m.s.attendance != nil {

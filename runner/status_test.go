@@ -9,6 +9,36 @@ import (
 	"queuebench/rawlog"
 )
 
+// A load without a schedule has rates too, from its start on.
+func TestStatusOfALoadWithoutASchedule(t *testing.T) {
+	slow := memory.Config{ReceiveMax: 10, Faults: memory.Faults{ServiceTime: 100 * time.Microsecond}}
+	closed := closedRig(t, slow, Closed{Mode: rawlog.ModeEndToEnd, Workers: 2, Concurrency: 1, Operations: 2000})
+	backlog := newRig(t, slow, 1, time.Second)
+	p := backlog.plan()
+	p.Rate, p.Schedule, p.Backlog = 0, FillAtOnce(3000), &Backlog{}
+	for name, r := range map[string]*rig{"closed loop": closed, "backlog": backlog} {
+		seen := 0
+		r.cfg.Status = func(s Status) {
+			if s.Elapsed <= 0 {
+				return
+			}
+			seen++
+			w := s.Whole
+			for _, v := range []float64{w.Attempted, w.Acked, w.Received} {
+				if !(v >= 0 && v <= float64(s.SoFar.Attempted)/s.Elapsed.Seconds()*2) {
+					t.Errorf("%s, after %v: %+v of %d messages", name, s.Elapsed, w, s.SoFar.Attempted)
+				}
+			}
+		}
+		if _, err := Run(t.Context(), r.cfg); err != nil {
+			t.Fatal(err)
+		}
+		if seen < 3 {
+			t.Errorf("%s: %d statuses", name, seen)
+		}
+	}
+}
+
 func TestStatusTellsTheStepToItsEnd(t *testing.T) {
 	const rate = 2000
 	r := newRig(t, memory.Config{Faults: memory.Faults{DuplicateEvery: 10, DropEvery: 100}}, rate*1000, 2200*time.Millisecond)

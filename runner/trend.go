@@ -18,8 +18,8 @@ import (
 // shorter than a commit interval so that the saw-tooth of commits is averaged
 // out. They grow if Mann–Kendall says so (z > 3.3) and the Theil–Sen slope is
 // 1 % of the rate or more, the thresholds that the analysis has for a backlog; or
-// z > 2.33 and 5 %. Mann–Kendall looks at ranks only, so that one stall, which leaves a step in the
-// means and no slope, is no growth.
+// z > 2.33 and 5 %. Mann–Kendall looks at ranks only, so that one stall, which
+// leaves a step in the means and no slope, is no growth.
 type Trend struct {
 	Blocks    int     // means compared
 	TooShort  bool    // fewer than minTrendBlocks: nothing is said

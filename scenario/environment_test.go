@@ -353,10 +353,23 @@ func TestACommandIsUndone(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { _, err := r.faults(ctx); done <- err }()
 	soon(t, "the rule", func() bool { return r.file("rule") == "on" })
-	time.Sleep(50 * time.Millisecond) // the command itself must have ended: one that is cut off is an error
 	cancel()
 	if err := <-done; err != nil || r.file("rule") != "on\noff" {
 		t.Errorf("%v, rule %q", err, r.file("rule"))
+	}
+}
+
+// A rule that could not be taken back is told, also when the run has ended: it
+// is still there.
+func TestACommandThatCannotBeUndoneIsToldAtTheEnd(t *testing.T) {
+	r := newRig(t, "faults: [{at: 1ms, run: {shell: \"echo on >> $BENCH_DIR/rule\"}, undo: {shell: exit 3}, for: 1h}]")
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { _, err := r.faults(ctx); done <- err }()
+	soon(t, "the rule", func() bool { return r.file("rule") == "on" })
+	cancel()
+	if err := <-done; err == nil || !strings.Contains(err.Error(), "undoing it") || errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
 	}
 }
 

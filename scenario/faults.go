@@ -14,7 +14,8 @@ const faultActor = "scenario"
 // Disturb lets the faults strike at their times after the load began, and takes
 // back what is to be taken back, at its time or when ctx ends. now tells the
 // time since the load began. It returns when the last is over: when each struck,
-// in the file's order, negative for one that did not, and what went wrong.
+// in the file's order, negative for one that did not, and what went wrong, what
+// could not be taken back at the end among it.
 func (e *Environment) Disturb(ctx context.Context, now func() time.Duration) (struck []time.Duration, err error) {
 	struck = make([]time.Duration, len(e.file.Faults))
 	var mu sync.Mutex
@@ -105,6 +106,9 @@ func (e *Environment) signalled(ctx context.Context, f *Fault) error {
 func (e *Environment) commanded(ctx context.Context, f *Fault) error {
 	p := Part{Name: faultActor, Directory: e.vars.here, Timeout: f.Timeout, Output: DefaultOutput}
 	if err := e.run(ctx, faultActor, f.Run, &p); err != nil {
+		if ctx.Err() != nil {
+			err = nil // the end of the step cut it off, which is no failure of its own
+		}
 		// A rule that was half made may be there: it is undone all the same.
 		if f.Undo.IsZero() {
 			return err

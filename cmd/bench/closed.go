@@ -157,7 +157,7 @@ func printClosed(out io.Writer, m *rawlog.Manifest, r *runner.Result) error {
 		missing := c.Failed + c.Abandoned
 		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%.0f\t", s.Mode, s.Workers, s.Concurrency, s.Repeat, c.Measured, c.PerSecond)
 		for _, p := range closedQuantiles {
-			fmt.Fprintf(w, "%s\t", quantileText(c.Latency, p.q, missing, stats.Supported(p.q, c.Latency.N+missing, stats.MinBlocks)))
+			fmt.Fprintf(w, "%s\t", quantileText(c.Latency, p.q, missing, stats.Supported(p.q, c.Latency.N+missing, closedBlocks(m, s))))
 		}
 		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%s\n", quantileText(c.Latency, 0, 0, true), quantileText(c.Latency, 1, 0, true), missing, s.Accounting.Lost, stateText(m, s))
 	}
@@ -172,6 +172,18 @@ func printClosed(out io.Writer, m *rawlog.Manifest, r *runner.Result) error {
 	}
 	fmt.Fprintf(out, "after the warm-up; latency: %s\n", strings.Join(modes, ", "))
 	return nil
+}
+
+// closedBlocks is how many independent blocks are behind the percentiles of a
+// closed loop, as analyze has it: operations that are under way together are
+// one, and so are those of one commit, which are taken to have come at each
+// interval.
+func closedBlocks(m *rawlog.Manifest, s *runner.StepResult) int64 {
+	n := s.Closed.Latency.N / max(1, int64(s.Workers)*int64(s.Concurrency))
+	if t := m.Queue.CommitInterval; t > 0 && s.Mode != rawlog.ModeConsume {
+		n = min(n, (s.DurationNs-s.WarmupNs)/int64(t))
+	}
+	return n
 }
 
 // modeText says what the latency of a mode is.

@@ -3,8 +3,11 @@ package main
 import (
 	"strings"
 	"testing"
+	"time"
 
+	"queuebench/queue"
 	"queuebench/rawlog"
+	"queuebench/runner"
 )
 
 func TestClosedMeasuresTheOperationsOfEachMode(t *testing.T) {
@@ -41,6 +44,31 @@ func TestClosedMeasuresTheOperationsOfEachMode(t *testing.T) {
 				t.Errorf("status %d\n%s", status, stdout)
 			}
 		})
+	}
+}
+
+// Operations that are under way together, or in one commit, are one block.
+func TestClosedPercentilesNeedBlocks(t *testing.T) {
+	for _, c := range []struct {
+		mode                 string
+		workers, concurrency int
+		n                    int64
+		interval, length     time.Duration // of commits, and after the warm-up
+		want                 int64
+	}{
+		{rawlog.ModeProduce, 1, 1, 1000, 0, time.Second, 1000},
+		{rawlog.ModeProduce, 10, 50, 1000, 0, time.Second, 2},
+		{rawlog.ModeEndToEnd, 1, 1, 1000, 100 * time.Millisecond, time.Second, 10},
+		{rawlog.ModeConsume, 4, 1, 1000, 100 * time.Millisecond, time.Second, 250},
+		{rawlog.ModeProduce, 1, 1, 0, 0, 0, 0},
+	} {
+		s := &runner.StepResult{Closed: &runner.ClosedResult{}}
+		s.Mode, s.Workers, s.Concurrency, s.Closed.Latency.N = c.mode, c.workers, c.concurrency, c.n
+		s.WarmupNs, s.DurationNs = int64(time.Second), int64(time.Second+c.length)
+		m := &rawlog.Manifest{Queue: queue.Info{CommitInterval: c.interval}}
+		if got := closedBlocks(m, s); got != c.want {
+			t.Errorf("%+v: %d blocks", c, got)
+		}
 	}
 }
 

@@ -40,8 +40,8 @@ type queueEnv struct {
 	clock      *clock.Clock
 	store      objectstore.Store // at the run's own prefix; nil for a kind without store
 	partitions int
-	// Of the step, for a queue that chooses its settings by them. The rate is
-	// in messages a second, 0 where only the producers' half knows it.
+	// Of a topic of the step, for a queue that chooses its settings by them. The
+	// rate is in messages a second, 0 where only the producers' half knows it.
 	rate      float64
 	consumers int // that read all messages
 	prices    objectstore.Prices

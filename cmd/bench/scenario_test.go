@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -110,6 +111,21 @@ faults:
 	}
 	if !strings.Contains(stderr, "fault: a pause for 100ms") {
 		t.Errorf("nothing shown of the fault: %s", stderr)
+	}
+}
+
+// A load whose length nobody knows before has faults all the same, and one that
+// it was too short for is told.
+func TestFaultsStrikeLoadsWithoutADuration(t *testing.T) {
+	bareEnvironment(t)
+	const text = "command: closed\nsettings: {queue: memory, service-time: 1ms, mode: end-to-end, operations: 400}\nfaults: [{at: %s, run: [echo, struck]}]\nexpect: {lost: 0}"
+	r, _ := scenarioJSON(t, command.StatusOK, fmt.Sprintf(text, "50ms"))
+	if !slices.ContainsFunc(eventsOf(t, r.Address), func(e rawlog.EventRow) bool { return e.Kind == scenario.EventFault }) {
+		t.Error("no fault struck")
+	}
+	_, stderr := scenarioJSON(t, command.StatusFailed, fmt.Sprintf(text, "1h"))
+	if !strings.Contains(stderr, "s.yaml:3: the fault at 1h0m0s did not strike") {
+		t.Error(stderr)
 	}
 }
 

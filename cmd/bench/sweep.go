@@ -29,7 +29,7 @@ const (
 	minPartAge, maxPartAge = 50 * time.Millisecond, quietAfter / 2
 )
 
-// loadFlags are what sweep and run share.
+// loadFlags are what the commands that make a load share.
 func loadFlags() []cli.Flag {
 	flags := []cli.Flag{
 		&cli.StringFlag{Name: "workload", Aliases: []string{"w"}, Usage: "YAML file of settings, which flags override: see docs/load.md; \"-\" is standard input", DefaultText: "none"},

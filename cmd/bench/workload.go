@@ -22,8 +22,6 @@ var alternatives = [][2][]string{
 	{{"rates"}, {"range-start", "range-end", "range-step"}},
 	{{"rate", "rates", "range-start", "range-end", "range-step"}, {"rate-profile"}},
 	{{"messages"}, {"payload-repeats"}},
-	{{"rate", "rates", "range-start", "range-end", "range-step"}, {"rate-profile"}},
-	{{"messages"}, {"payload-repeats"}},
 	{{"message-size", "compressibility"}, {"payload-file"}},
 	{{"store"}, {"bucket"}},
 	{{"autocommit-duration-ms"}, {"commit-interval", "poll-interval"}},

@@ -170,7 +170,7 @@ func (t *remains) remove(c *cli.Context) error {
 			return err
 		}
 	}
-	tables, logs := 0, 0
+	tables, logs, spools := 0, 0, t.spools(c.Context)
 	err := command.While(c.App.ErrWriter, "removing what is left of run "+t.run, func() (err error) {
 		if t.store != (objectstore.Address{}) {
 			if tables, err = t.removeBelow(c.Context, t.store, tablesPrefix+"/"+t.run+"/"); err != nil {
@@ -189,13 +189,41 @@ func (t *remains) remove(c *cli.Context) error {
 	if c.Bool("log") {
 		fmt.Fprintf(c.App.Writer, "removed %d objects of its log\n", logs)
 	}
-	return t.cleanSpool(c)
+	for _, name := range spools {
+		if err := t.cleanSpool(c, name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// cleanSpool removes the parts that were never closed. Those that wait for
-// their upload are rows: they go only with the log.
-func (t *remains) cleanSpool(c *cli.Context) error {
-	dir := filepath.Join(c.String("spool"), t.run)
+// spools are the names of the run's spools: its own, and those of the halves
+// that recorded it, but for one that may be of a whole run of that name.
+func (t *remains) spools(ctx context.Context) []string {
+	names := []string{t.run}
+	all, err := readManifests(ctx, below(t.log, t.run), t.options)
+	if err != nil {
+		return names // nothing says that it had halves
+	}
+	for _, m := range all {
+		if m.Process == "" {
+			continue
+		}
+		name := (&half{process: m.Process}).spoolName(t.run)
+		if checkRunID(name) != nil {
+			continue // it names no folder of ours
+		}
+		if _, err := readManifests(ctx, below(t.log, name), t.options); err != nil {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// cleanSpool removes the parts of a spool that were never closed. Those that
+// wait for their upload are rows: they go only with the log.
+func (t *remains) cleanSpool(c *cli.Context, name string) error {
+	dir := filepath.Join(c.String("spool"), name)
 	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
 		return nil
 	}

@@ -1,9 +1,51 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
+
+// clean finds the spools of the halves of a run, and leaves that of a whole run
+// whose name is the same.
+func TestTrap11CleanFindsTheSpoolsOfHalves(t *testing.T) {
+	bareEnvironment(t)
+	leave := func(name, body string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(body), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const part = "/events/step=0/repeat=0/part-x-0.parquet"
+	for _, process := range []string{"produce", "consume", "../../kept"} {
+		name := "run-" + filepath.Base(process) + ".json"
+		leave("logs/r/"+name, `{"schema": "queuebench.run/1", "run": "r", "process": "`+process+`", "ended_ns": 1}`)
+	}
+	leave("logs/r-produce/run.json", `{"schema": "queuebench.run/1", "run": "r-produce"}`)
+	own := filepath.Join(defaultSpool, "r-consume")
+	kept := []string{filepath.Join(defaultSpool, "r-produce") + part + ".open", "kept" + part + ".open"}
+	for _, name := range append(kept, own+part, own+part+".open") {
+		leave(name, "x")
+	}
+	if status, out, errs := bench(t, "clean", "./logs/r"); status != 0 || !strings.Contains(out, "1 of them parts that were never closed") || !strings.Contains(errs, "bench upload "+own) {
+		t.Errorf("status %d: %s%s", status, out, errs)
+	}
+	if left := filesBelow(own); len(left) != 1 || !strings.HasSuffix(left[0], ".parquet") {
+		t.Errorf("left %q: a closed part waits for its upload", left)
+	}
+	if status, _, errs := bench(t, "clean", "./logs/r", "--log"); status != 0 || len(filesBelow(own)) != 0 || len(filesBelow("logs/r")) != 0 {
+		t.Errorf("status %d: %s, left %q", status, errs, filesBelow(own))
+	}
+	for _, name := range kept {
+		if _, err := os.Stat(name); err != nil {
+			t.Errorf("it touched the spool of another run: %v", err)
+		}
+	}
+}
 
 func TestHalvesThatCannotBe(t *testing.T) {
 	bareEnvironment(t)

@@ -215,7 +215,8 @@ func (d draft) opened(clock *clock.Clock, stores *opened) runner.Plan {
 	p.Settings = maps.Clone(p.Settings)
 	open := stores.labelled(d.open(queueEnv{
 		clock: clock, store: stores.tables, partitions: d.partitions,
-		rate: d.Rate.PerSecond() / float64(d.Load.Topics), consumers: d.Load.Groups, prices: stores.prices,
+		// A produce half knows of no consumers: there is one group at least.
+		rate: d.Rate.PerSecond() / float64(d.Load.Topics), consumers: max(1, d.Load.Groups), prices: stores.prices,
 	}))
 	p.Open = func(ctx context.Context, topic int) (queue.Queue, error) { return open(ctx, queueName(p, topic)) }
 	return p

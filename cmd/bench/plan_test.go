@@ -5,7 +5,26 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"queuebench/runner"
 )
+
+// What a queue tunes itself by is that of one topic, and a produce half, which
+// knows of no consumers, reckons with one group.
+func TestAQueueIsToldTheLoadOfATopic(t *testing.T) {
+	for _, c := range []struct {
+		topics, groups, consumers int
+		rate                      float64
+	}{{1, 1, 1, 600}, {3, 2, 2, 200}, {2, 0, 1, 300}} {
+		var got queueEnv
+		d := draft{Plan: runner.Plan{Rate: 600_000, Load: runner.Load{Topics: c.topics, Groups: c.groups}}}
+		d.open = func(env queueEnv) queueFactory { got = env; return nil }
+		d.opened(nil, &opened{})
+		if got.rate != c.rate || got.consumers != c.consumers {
+			t.Errorf("%+v: told %v messages a second and %d groups", c, got.rate, got.consumers)
+		}
+	}
+}
 
 // Each combination of what --vary varies is a step with each rate, run with its
 // own settings, which the step keeps.

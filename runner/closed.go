@@ -42,7 +42,11 @@ func (c *Closed) Check(l *Load) error {
 		return fmt.Errorf("workers: %d is not between 1 and %d", c.Workers, MaxActors)
 	case c.Concurrency < 1 || int64(c.Concurrency)*int64(c.Workers) > int64(l.MaxInFlight):
 		return fmt.Errorf("concurrency: %d is not between 1 and %d, what may be in flight of %d workers", c.Concurrency, l.MaxInFlight/c.Workers, c.Workers)
-	case c.Warmup < 0 || c.Operations < 1 || c.Warmup > maxOperations || c.Operations > maxOperations:
+	case c.Warmup > maxOperations || c.Operations > maxOperations:
+		return fmt.Errorf("operations: %d after %d of warm-up: there may be at most %d of each", c.Operations, c.Warmup, int64(maxOperations))
+	case c.Warmup < 0:
+		return fmt.Errorf("operations: a warm-up of %d: there is none with 0", c.Warmup)
+	case c.Operations < 1:
 		return fmt.Errorf("operations: %d after %d of warm-up: there must be at least one that is measured", c.Operations, c.Warmup)
 	case consume && l.ConsumerDelay > 0:
 		return fmt.Errorf("consumer delay: %v: a poll would last as long as the work on what the last one returned", l.ConsumerDelay)
@@ -50,7 +54,9 @@ func (c *Closed) Check(l *Load) error {
 		return fmt.Errorf("concurrency: %d: a consumer has one poll under way; give more workers", c.Concurrency)
 	case consume && c.Workers != l.Consumers*l.Groups*l.Topics:
 		return fmt.Errorf("workers: %d, and %d consumers: in mode %s each worker is a consumer", c.Workers, l.Consumers*l.Groups*l.Topics, c.Mode)
-	case consume && (c.Fill < 1 || c.Fill > maxOperations):
+	case consume && c.Fill > maxOperations:
+		return fmt.Errorf("fill: %d messages: there may be at most %d", c.Fill, int64(maxOperations))
+	case consume && c.Fill < 1:
 		return fmt.Errorf("fill: %d messages: polls need messages that are there", c.Fill)
 	case !consume && c.Fill != 0:
 		return fmt.Errorf("fill: %d messages do nothing in mode %s", c.Fill, c.Mode)

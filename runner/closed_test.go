@@ -296,16 +296,19 @@ func TestAnInterruptEndsAClosedLoop(t *testing.T) {
 func TestClosedLoopsThatCannotRunAreRefused(t *testing.T) {
 	base := Closed{Mode: rawlog.ModeProduce, Workers: 2, Concurrency: 1, Operations: 10}
 	for want, f := range map[string]func(c *Closed, l *Load){
-		`mode "twice"`:            func(c *Closed, _ *Load) { c.Mode = "twice" },
-		"workers: 0":              func(c *Closed, _ *Load) { c.Workers = 0 },
-		"concurrency: 0":          func(c *Closed, _ *Load) { c.Concurrency = 0 },
-		"concurrency: 200000":     func(c *Closed, _ *Load) { c.Concurrency = 200_000 },
-		"at least one":            func(c *Closed, _ *Load) { c.Operations = 0 },
-		"more than the 2 workers": func(_ *Closed, l *Load) { l.Producers = 3 },
-		"do nothing in mode":      func(c *Closed, _ *Load) { c.Fill = 5 },
-		"one poll under way":      func(c *Closed, l *Load) { c.Mode, c.Concurrency, l.Consumers = rawlog.ModeConsume, 2, 2 },
-		"each worker is":          func(c *Closed, l *Load) { c.Mode = rawlog.ModeConsume },
-		"need messages":           func(c *Closed, l *Load) { c.Mode, l.Consumers = rawlog.ModeConsume, 2 },
+		`mode "twice"`:                     func(c *Closed, _ *Load) { c.Mode = "twice" },
+		"workers: 0":                       func(c *Closed, _ *Load) { c.Workers = 0 },
+		"concurrency: 0":                   func(c *Closed, _ *Load) { c.Concurrency = 0 },
+		"concurrency: 200000":              func(c *Closed, _ *Load) { c.Concurrency = 200_000 },
+		"at least one":                     func(c *Closed, _ *Load) { c.Operations = 0 },
+		"at most 1125899906842624 of each": func(c *Closed, _ *Load) { c.Warmup = maxOperations + 1 },
+		"a warm-up of -1":                  func(c *Closed, _ *Load) { c.Warmup = -1 },
+		"fill: 1125899906842625 messages: there may be at most": func(c *Closed, l *Load) { c.Mode, c.Fill, l.Consumers = rawlog.ModeConsume, maxOperations+1, 2 },
+		"more than the 2 workers":                               func(_ *Closed, l *Load) { l.Producers = 3 },
+		"do nothing in mode":                                    func(c *Closed, _ *Load) { c.Fill = 5 },
+		"one poll under way":                                    func(c *Closed, l *Load) { c.Mode, c.Concurrency, l.Consumers = rawlog.ModeConsume, 2, 2 },
+		"each worker is":                                        func(c *Closed, l *Load) { c.Mode = rawlog.ModeConsume },
+		"need messages":                                         func(c *Closed, l *Load) { c.Mode, l.Consumers = rawlog.ModeConsume, 2 },
 	} {
 		r := closedRig(t, memory.Config{}, base)
 		f(r.plan().Closed, &r.plan().Load)

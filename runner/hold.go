@@ -104,9 +104,14 @@ func (s *step) hasAll() bool {
 }
 
 // fillQueue sends the whole schedule, with its end marks, and waits until it is
-// acknowledged. Messages are sent until closing.
+// acknowledged. Messages are sent until closing, and a queue that is full then
+// has the drain timeout for the rest: while its consumers are held, nothing
+// makes room in it.
 func (s *step) fillQueue(ctx context.Context, start, closing int64) error {
 	errs := make([]error, len(s.senders))
+	timeout := s.plan.Load.DrainTimeout
+	finishing, cancel := context.WithTimeout(ctx, time.Duration(closing-s.r.cfg.Clock.Now())+timeout)
+	defer cancel()
 	var filling sync.WaitGroup
 	pulse := s.newPulse()
 	defer pulse.stop()
@@ -115,7 +120,10 @@ func (s *step) fillQueue(ctx context.Context, start, closing int64) error {
 		filling.Go(func() {
 			var err error
 			if s.scheduled[i], err = p.load(ctx); err == nil && !s.stop.Load() {
-				err = p.finish(ctx)
+				err = p.finish(finishing)
+			}
+			if errors.Is(err, context.DeadlineExceeded) {
+				err = fmt.Errorf("the queue took no more within the drain timeout of %v: give fewer messages, let the queue hold more, or give a longer --drain-timeout: %w", timeout, err)
 			}
 			if err != nil {
 				errs[i] = fmt.Errorf("%s: filling the queue: %w", p.name(), err)

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -93,6 +94,32 @@ func TestABacklogThatIsNotGoneInTimeSaysSo(t *testing.T) {
 	}
 	if a := s.Accounting; a.Scheduled < 700 || a.Scheduled > 1500 || a.Scheduled != a.Attempted+a.Overrun {
 		t.Errorf("%+v", a)
+	}
+}
+
+// A queue that holds less than the backlog takes no more while its consumers are
+// held: neither messages nor end marks.
+func TestAQueueThatIsTooSmallForItsBacklogSaysSo(t *testing.T) {
+	for name, set := range map[string]func(*Plan){
+		"at once":   func(p *Plan) { p.Schedule, p.Rate, p.Backlog = FillAtOnce(100), 0, &Backlog{} },
+		"at a rate": func(p *Plan) { p.Backlog = &Backlog{Fill: p.Schedule.Duration()} },
+		"polls": func(p *Plan) {
+			p.Schedule, p.Rate = FillAtOnce(100), 0
+			p.Closed = &Closed{Mode: rawlog.ModeConsume, Workers: 1, Concurrency: 1, Operations: 5, Fill: 100}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, memory.Config{Capacity: 10}, 1_000_000, 100*time.Millisecond)
+			p := r.plan()
+			p.Load.DrainTimeout = 200 * time.Millisecond
+			set(p)
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			defer cancel()
+			_, err := Run(ctx, r.cfg)
+			if err == nil || ctx.Err() != nil || !strings.Contains(err.Error(), "let the queue hold more") {
+				t.Errorf("%v", err)
+			}
+		})
 	}
 }
 

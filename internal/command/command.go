@@ -88,7 +88,11 @@ func Main(ctx context.Context, app *cli.App, args []string, stdout, stderr io.Wr
 	app.Commands = append(app.Commands, completionCommand(app))
 	err := dispatch(ctx, app, args[min(1, len(args)):])
 	if err != nil {
-		fmt.Fprintf(stderr, "%s: %s\n", app.Name, oneLine(err))
+		text := oneLine(err)
+		if Status(err) == StatusInterrupted && !strings.HasPrefix(text, "interrupted") {
+			text = "interrupted: " + text // "context canceled" tells nobody
+		}
+		fmt.Fprintf(stderr, "%s: %s\n", app.Name, text)
 	}
 	return Status(err)
 }

@@ -222,8 +222,14 @@ func TestWhileTellsWhatTakesLong(t *testing.T) {
 func TestInterruptedContextIsStatus130(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	status := Main(ctx, testApp(func(c *cli.Context) error { return c.Context.Err() }), []string{"prog", "do"}, io.Discard, io.Discard)
-	if status != StatusInterrupted {
-		t.Errorf("status %d", status)
+	for want, err := range map[string]error{
+		"prog: interrupted: f.yaml:4: context canceled\n": fmt.Errorf("f.yaml:4: %w", ctx.Err()),
+		"prog: interrupted: the log is complete\n":        Interrupted(errors.New("interrupted: the log is complete")),
+	} {
+		var stderr strings.Builder
+		status := Main(ctx, testApp(func(*cli.Context) error { return err }), []string{"prog", "do"}, io.Discard, &stderr)
+		if status != StatusInterrupted || stderr.String() != want {
+			t.Errorf("status %d, %q", status, stderr.String())
+		}
 	}
 }

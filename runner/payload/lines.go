@@ -36,17 +36,20 @@ var ErrLines = errors.New("the file of payloads cannot be read on")
 // OpenLines reads a file once and keeps where its lines are. It refuses a file
 // without a line, and one with a line that makes no message, by its number.
 func OpenLines(path string) (*Lines, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
+	info, err := os.Stat(path) // before it is opened, which waits for the writer of a pipe
 	if err != nil {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is no regular file: its lines are read more than once", path)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err = f.Stat(); err != nil {
+		return nil, err
 	}
 	l := &Lines{path: path, size: info.Size(), modified: info.ModTime(), stride: 1}
 	if err := l.scan(bufio.NewReaderSize(f, 1<<18)); err != nil {

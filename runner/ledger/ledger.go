@@ -131,6 +131,10 @@ func (l *Ledger) Next(intended int64) { l.next.Store(intended) }
 // Retract takes back the last n entries, which the client did not take.
 // Messages become failed, or overrun when it was only their step that ended.
 func (l *Ledger) Retract(n int, overrun bool) {
+	// Their slots will be written again: whoever reads the ring must be through
+	// with them.
+	l.ackMu.Lock()
+	defer l.ackMu.Unlock()
 	tail := l.tail.Load()
 	now := l.now()
 	l.logMu.Lock()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"strconv"
 	"sync"
 	"time"
 
@@ -52,6 +53,9 @@ func serveClock(c *cli.Context) error {
 	if c.String("addr") == "" {
 		return command.Misusef("--addr is needed: the address to serve on, such as 10.0.0.5:9465")
 	}
+	if c.IsSet("for") && c.Duration("for") <= 0 {
+		return command.Misusef("--for %v is not positive: say how long to serve, or leave it out to serve until it is interrupted", c.Duration("for"))
+	}
 	ctx, stop := context.WithCancel(c.Context)
 	defer stop()
 	if d := c.Duration("for"); d > 0 {
@@ -80,7 +84,7 @@ func listenClock(flag, address string) (net.PacketConn, error) {
 }
 
 func checkHostPort(flag, address string) error {
-	if _, port, err := net.SplitHostPort(address); err != nil || port == "" {
+	if _, port, err := net.SplitHostPort(address); err != nil || !isPort(port) {
 		return command.Misusef("--%s %q: write a host and a port, such as 10.0.0.5:9465", flag, address)
 	}
 	return nil
@@ -182,4 +186,14 @@ func (k *clocks) close() {
 	}
 	k.stop()
 	k.serving.Wait()
+}
+
+// isPort tells whether text may be a port: a number up to 65535, where 0 takes a
+// free one, or the name of a service, which the system resolves.
+func isPort(text string) bool {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return text != ""
+	}
+	return 0 <= n && n <= 65535
 }

@@ -26,7 +26,7 @@ func listenMetrics(c *cli.Context) (exporter, error) {
 	if address == "" {
 		return exporter{}, nil
 	}
-	if _, port, err := net.SplitHostPort(address); err != nil || port == "" {
+	if _, port, err := net.SplitHostPort(address); err != nil || !isPort(port) {
 		return exporter{}, command.Misusef("--metrics-addr %q: write a host and a port, such as 127.0.0.1:9464", address)
 	}
 	e, err := metrics.Listen(c.Context, address)

@@ -185,7 +185,7 @@ func variations(c *cli.Context) ([]variant, error) {
 	for _, item := range *c.Generic("vary").(*command.Strings) {
 		name, list, ok := strings.Cut(item, "=")
 		switch {
-		case !ok || list == "":
+		case !ok || name == "" || list == "":
 			return nil, command.Misusef("--vary %q: write a flag and its values, such as consumers=1,2,4", item)
 		case refused[name]:
 			return nil, command.Misusef("--vary %s: this flag is the same for a whole run", name)

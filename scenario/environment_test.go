@@ -341,6 +341,24 @@ func TestAProcessIsKilledAndStartedAgain(t *testing.T) {
 	}
 }
 
+// The record does not say of a process that it was started again when it went
+// on all the time.
+func TestAFaultThatAProcessDoesNotHeedIsNotOver(t *testing.T) {
+	r := newRig(t, "environment: [{name: p, start: {shell: \"trap '' TERM; echo on > $BENCH_DIR/on; while true; do sleep 0.05; done\"}, grace: 100ms}]\nfaults: [{at: 1ms, signal: TERM, process: p, restart-after: 1ms}]")
+	if err := r.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	soon(t, "the trap", func() bool { return r.file("on") == "on" })
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	if struck, err := r.faults(ctx); err != nil || len(struck) != 1 || struck[0] < 0 {
+		t.Errorf("struck %v, %v", struck, err)
+	}
+	if text := r.all(); !strings.Contains(text, "p fault: ") || strings.Contains(text, "fault over") {
+		t.Errorf("events\n%s", text)
+	}
+}
+
 // A rule is undone at its time, and at once when the run ends before it.
 func TestACommandIsUndone(t *testing.T) {
 	fault := "faults: [{at: 10ms, run: {shell: \"echo on >> $BENCH_DIR/rule\"}, undo: {shell: \"echo off >> $BENCH_DIR/rule\"}, for: %s}]"

@@ -53,53 +53,58 @@ func (e *Environment) strike(ctx context.Context, f *Fault) error {
 	}
 	e.record(actor, EventFault, f.Text(), took)
 	var err error
+	back := true
 	if f.Signal != "" {
-		err = e.signalled(ctx, f)
+		back, err = e.signalled(ctx, f)
 	} else {
 		err = e.commanded(ctx, f)
 	}
-	if err == nil && (f.For > 0 || f.Restart >= 0) {
+	if err == nil && back && (f.For > 0 || f.Restart >= 0) {
 		e.record(actor, EventOver, f.Text(), -1)
 	}
 	return err
 }
 
-// signalled is a fault by a signal.
-func (e *Environment) signalled(ctx context.Context, f *Fault) error {
+// signalled is a fault by a signal. back is false where the run ended before the
+// process was started again, such as when it did not heed the signal.
+func (e *Environment) signalled(ctx context.Context, f *Fault) (back bool, err error) {
 	proc, err := e.process(f.Process)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if f.Signal == "KILL" || f.Signal == "TERM" || f.Signal == "INT" {
 		proc.expectEnd()
 	}
 	if err := proc.signal(f.Signal); err != nil {
-		return err
+		return false, err
 	}
 	if f.For > 0 {
 		wait(ctx, f.For) // and on when the run ends: nothing stays stopped
-		return proc.signal("CONT")
+		return true, proc.signal("CONT")
 	}
 	if f.Restart < 0 {
-		return nil
+		return true, nil
 	}
 	select {
 	case <-proc.done:
 	case <-ctx.Done():
-		return nil
+		return false, nil
 	}
 	if !wait(ctx, f.Restart) {
-		return nil
+		return false, nil
 	}
 	part := e.file.Process(f.Process)
 	again := part.Again
 	if again.IsZero() {
 		again = part.Start
 	}
-	if err := e.startPart(ctx, part, again); err != nil && ctx.Err() == nil {
-		return fmt.Errorf("starting it again: %w", err)
+	if err := e.startPart(ctx, part, again); err != nil {
+		if ctx.Err() != nil {
+			return false, nil
+		}
+		return false, fmt.Errorf("starting it again: %w", err)
 	}
-	return nil
+	return true, nil
 }
 
 // commanded is a fault by a command.

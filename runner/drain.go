@@ -24,7 +24,8 @@ func (s *step) drive(ctx context.Context, cancel context.CancelCauseFunc) error 
 	}
 	cfg := s.r.cfg
 	if s.plan.Load.Pacing == pace.Precise {
-		defer pace.Processors(len(s.senders))()
+		n := len(s.senders)
+		defer pace.Processors(n, time.Duration(float64(n)/s.plan.Rate.PerSecond()*1e9))()
 	}
 	start := cfg.Clock.Now() + int64(lead)
 	s.start.Store(start)

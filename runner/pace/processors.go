@@ -3,6 +3,7 @@ package pace
 import (
 	"os"
 	"runtime"
+	"time"
 )
 
 // Processors gives waiters that spin processors of their own in Go's scheduler,
@@ -16,10 +17,16 @@ import (
 // messages were overrun in most runs, with three it was 0.05 to 0.4 s and none
 // was.
 //
+// A waiter that sleeps between its moments gives its processor back, and one
+// more of them then only makes other goroutines compete with its thread for the
+// cores: at 10,000 a second on two quiet cores the p99 of the lag was 0.3 to
+// 2 ms with a third processor and 24 to 35 µs without. So period, the time
+// between the moments of a waiter, must be one that is spun over.
+//
 // Who sets GOMAXPROCS in the environment keeps what they set.
-func Processors(spinning int) (undo func()) {
-	extra := min(spinning, runtime.NumCPU())
-	if extra <= 0 || os.Getenv("GOMAXPROCS") != "" {
+func Processors(waiters int, period time.Duration) (undo func()) {
+	extra := min(waiters, runtime.NumCPU())
+	if extra <= 0 || period > spin || os.Getenv("GOMAXPROCS") != "" {
 		return func() {}
 	}
 	before := runtime.GOMAXPROCS(0)

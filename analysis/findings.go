@@ -26,7 +26,7 @@ var stepRules = []func(*cut) *Finding{
 	overrun, foreignMessages, rejectedRows,
 	warmupTooLong, warmupMoved,
 	isClosedLoop, drainingBacklog, scheduled(draining), scheduled(notKeepingUp), scheduled(tooShortForGrowth), scheduled(runnerLimited), clockSkew, tooFewSamples,
-	requestsRetried, scheduled(commitBound), commitsSlow, scheduled(stalls),
+	faultsStruck, requestsRetried, scheduled(commitBound), commitsSlow, scheduled(stalls),
 }
 
 // has tells whether a finding of that ID was made before.

@@ -1,6 +1,10 @@
 package analysis
 
-import "time"
+import (
+	"fmt"
+	"strings"
+	"time"
+)
 
 // requestsRetried tells of requests of the queue's client that had to be tried
 // again: an outage or a throttling that the counts do not show, since a queue
@@ -28,4 +32,36 @@ func requestsRetried(c *cut) *Finding {
 	return finding("requests-retried", Warning, "%s of the queue to its store failed and had to be tried again, from %s to %s of the step; %s of them because the store asked to slow down.",
 		"Latency of that time is the trouble's, not the queue's habit: the events of the raw log have each answer. Run again when the store is well, or report it as what an outage costs.",
 		plural(retried+throttled, "request"), formatDuration(first), formatDuration(last), FormatCount(throttled))
+}
+
+// maxNamedFaults is how many faults a finding names; the rest are counted.
+const maxNamedFaults = 5
+
+// faultsStruck names what a scenario did to the step on purpose, so that nobody
+// looks for the cause of what followed elsewhere.
+func faultsStruck(c *cut) *Finding {
+	var named []string
+	n := 0
+	for _, e := range c.step.Events {
+		if e.Kind != "fault" {
+			continue
+		}
+		if n++; n > maxNamedFaults {
+			continue
+		}
+		text := fmt.Sprintf("%s, at %s", e.Text, formatDuration(e.At))
+		if e.Duration > 0 {
+			text += " for " + formatDuration(e.Duration)
+		}
+		named = append(named, text)
+	}
+	if n == 0 {
+		return nil
+	}
+	if n > maxNamedFaults {
+		named = append(named, fmt.Sprintf("and %d more", n-maxNamedFaults))
+	}
+	return finding("faults-struck", Note, "%s struck on purpose: %s.",
+		"Latency and loss after these moments are what the faults cost: the scenario's verdicts have the time to recover. Compare with a run without them.",
+		plural(int64(n), "fault"), strings.Join(named, "; "))
 }

@@ -152,6 +152,9 @@ func TestStepFindings(t *testing.T) {
 		{"requests-retried", Warning, with(change(base, func(s *StepDigest) {
 			s.Events = []Event{{At: 2 * sec, Kind: "retry"}, {At: 3 * sec, Kind: "throttled"}, {At: 4 * sec, Kind: "retry"}, {At: 5 * sec, Kind: "end"}}
 		}), nil), with(change(base, func(s *StepDigest) { s.Events = []Event{{At: sec, Kind: "phase"}} }), nil), "3 requests of the queue to its store failed and had to be tried again, from 2 s to 4 s of the step; 1 of them"},
+		{"faults-struck", Note, with(change(base, func(s *StepDigest) {
+			s.Events = []Event{{At: 4 * sec, Kind: "fault", Text: "the server pauses", Duration: 2 * sec}, {At: 9 * sec, Kind: "fault", Text: "it is killed"}}
+		}), nil), with(change(base, func(s *StepDigest) { s.Events = []Event{{At: 4 * sec, Kind: "fault over"}} }), nil), "2 faults struck on purpose: the server pauses, at 4 s for 2 s; it is killed, at 9 s."},
 		{"draining-a-burst", Warning, with(burst(100*ms, sec), nil), with(burst(sec, 2*sec), nil), "2,000 messages arrived within 100 ms"},
 	} {
 		view := View{}

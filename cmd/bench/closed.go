@@ -121,10 +121,7 @@ func steady(rate schedule.Rate, d time.Duration) schedule.Schedule {
 }
 
 // closedQuantiles are shown of a closed loop, after its warm-up.
-var closedQuantiles = []struct {
-	name string
-	q    float64
-}{{"50", 0.5}, {"90", 0.9}, {"95", 0.95}, {"99", 0.99}, {"99.9", 0.999}}
+var closedQuantiles = []quantile{{"50", 0.5}, {"90", 0.9}, {"95", 0.95}, {"99", 0.99}, {"99.9", 0.999}}
 
 // printClosed prints a row for each step of a closed loop.
 func printClosed(out io.Writer, m *rawlog.Manifest, r *runner.Result) error {
@@ -209,24 +206,14 @@ type jsonClosed struct {
 	Latency          jsonLatency `json:"latency"`
 }
 
-func closedJSON(s *runner.StepResult) *jsonClosed {
+func closedJSON(m *rawlog.Manifest, s *runner.StepResult) *jsonClosed {
 	c := s.Closed
 	if c == nil {
 		return nil
 	}
-	out := &jsonClosed{
+	return &jsonClosed{
 		Label: closedLabel, Mode: s.Mode, Workers: s.Workers, Concurrency: s.Concurrency, WarmupOperations: s.WarmupOperations, Operations: s.Operations,
 		Done: c.Done, Measured: c.Measured, Failed: c.Failed, Abandoned: c.Abandoned, PerSecond: c.PerSecond,
-		Latency: latencyOf(c.Latency, c.Failed+c.Abandoned),
+		Latency: latencyOf(c.Latency, c.Failed+c.Abandoned, closedQuantiles, closedBlocks(m, s)),
 	}
-	if c.Latency.N+c.Failed+c.Abandoned > 0 {
-		for _, p := range closedQuantiles {
-			if ns, beyond := c.Latency.Quantile(p.q, c.Failed+c.Abandoned); beyond {
-				out.Latency.Percentiles[p.name] = nil
-			} else {
-				out.Latency.Percentiles[p.name] = &ns
-			}
-		}
-	}
-	return out
 }

@@ -21,20 +21,28 @@ import (
 // resultSchema names the form of --json.
 const resultSchema = "queuebench.result/1"
 
-// resultQuantiles are shown of the whole step; analyze has any, after a cut.
-var resultQuantiles = []struct {
+// quantile is a percentile that is shown, q in [0,1].
+type quantile struct {
 	name string
 	q    float64
-}{{"50", 0.5}, {"99", 0.99}, {"99.9", 0.999}}
+}
+
+// resultQuantiles are shown of the whole step; analyze has any, after a cut.
+var resultQuantiles = []quantile{{"50", 0.5}, {"99", 0.99}, {"99.9", 0.999}}
 
 // supported tells whether a percentile of the whole step is shown: as analyze
 // has it, but for the commits, which are taken to have come at each interval.
 func supported(m *rawlog.Manifest, s *runner.StepResult, q float64, n int64) bool {
-	blocks := int64(stats.MinBlocks)
+	return stats.Supported(q, n, stepBlocks(m, s))
+}
+
+// stepBlocks is how many independent blocks are behind the percentiles of the
+// whole step.
+func stepBlocks(m *rawlog.Manifest, s *runner.StepResult) int64 {
 	if t := m.Queue.CommitInterval; t > 0 {
-		blocks = s.DurationNs / int64(t)
+		return s.DurationNs / int64(t)
 	}
-	return stats.Supported(q, n, blocks)
+	return stats.MinBlocks
 }
 
 // jsonResult is what --json prints.
@@ -81,14 +89,20 @@ type jsonLatency struct {
 	MaxNs       int64             `json:"max_ns"`
 	MeanNs      float64           `json:"mean_ns"`
 	Percentiles map[string]*int64 `json:"percentiles_ns"`
+	// Supported says of which percentiles there is enough behind, as in the
+	// table, which has a dash for the others.
+	Supported map[string]bool `json:"supported"`
 }
 
-func latencyOf(c stats.Compact, missing int64) jsonLatency {
-	l := jsonLatency{N: c.N, MinNs: c.Min, MaxNs: c.Max, MeanNs: c.Mean(), Percentiles: map[string]*int64{}}
+// latencyOf is a latency of a step, with so many blocks behind it; missing
+// messages rank above all.
+func latencyOf(c stats.Compact, missing int64, quantiles []quantile, blocks int64) jsonLatency {
+	l := jsonLatency{N: c.N, MinNs: c.Min, MaxNs: c.Max, MeanNs: c.Mean(), Percentiles: map[string]*int64{}, Supported: map[string]bool{}}
 	if c.N+missing == 0 {
 		return l
 	}
-	for _, p := range resultQuantiles {
+	for _, p := range quantiles {
+		l.Supported[p.name] = stats.Supported(p.q, c.N+missing, blocks)
 		if ns, beyond := c.Quantile(p.q, missing); beyond {
 			l.Percentiles[p.name] = nil
 		} else {
@@ -130,8 +144,8 @@ func printJSON(w io.Writer, m *rawlog.Manifest, stores *opened, r *runner.Result
 		s := &r.Steps[i]
 		out.Steps = append(out.Steps, jsonStepEntry{
 			Step: s.Step.Step, Repeat: s.Repeat, Rate: s.Rate, Settings: s.Settings, Complete: s.Complete, Failure: s.Failure, Behind: s.Behind,
-			Accounting: s.Accounting, Requests: s.Requests, Cost: s.Cost, Closed: closedJSON(s), Drain: s.Drain,
-			EndToEnd: latencyOf(s.EndToEnd, s.Missing), SendLag: latencyOf(s.SendLag, 0),
+			Accounting: s.Accounting, Requests: s.Requests, Cost: s.Cost, Closed: closedJSON(m, s), Drain: s.Drain,
+			EndToEnd: latencyOf(s.EndToEnd, s.Missing, resultQuantiles, stepBlocks(m, s)), SendLag: latencyOf(s.SendLag, 0, resultQuantiles, stepBlocks(m, s)),
 		})
 	}
 	body, err := json.Marshal(out)

@@ -49,7 +49,7 @@ func TestTheTableShowsWhatIsSupported(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
-	if l := latencyOf(stats.Compact{}, 3); len(l.Percentiles) != 3 || l.Percentiles["50"] != nil {
+	if l := latencyOf(stats.Compact{}, 3, resultQuantiles, 100); len(l.Percentiles) != 3 || l.Percentiles["50"] != nil || l.Supported["50"] {
 		t.Errorf("all lost: %+v", l)
 	}
 }

@@ -41,6 +41,7 @@ func (s *step) account() error {
 		}
 	}
 	s.tellForeign()
+	s.tellPassedOver()
 	if err != nil {
 		return fmt.Errorf("the accounting does not balance (an error of the benchmark or of the queue's client, not a result): %w", err)
 	}

@@ -106,15 +106,10 @@ func (s *step) drained(ctx context.Context) {
 	marks := int64(len(s.senders) * s.partitions)
 	var since time.Time
 	for ctx.Err() == nil {
-		var acked, open int64
-		for _, p := range s.senders {
-			c := p.books.Counts()
-			acked += c.Acked
-			open += c.InFlight
-		}
+		acked, open := s.inBooks()
 		all, either := true, true
 		for _, g := range s.groups {
-			whole, have := g.count.Load() == marks, g.fresh.Load() >= acked && s.missing(g) == 0
+			whole, have := g.count.Load() == marks, s.has(g, acked)
 			all = all && whole && have
 			either = either && (whole || have && open == 0)
 		}
@@ -131,6 +126,9 @@ func (s *step) drained(ctx context.Context) {
 		time.Sleep(time.Millisecond)
 	}
 }
+
+// has tells whether a group has all of so many messages that were acknowledged.
+func (s *step) has(g *group, acked int64) bool { return g.fresh.Load() >= acked && s.missing(g) == 0 }
 
 // missing is the number of messages that were acknowledged and the group has
 // not received. Their counts do not tell: it may have others, which failed.

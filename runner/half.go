@@ -129,6 +129,21 @@ func (r *receiver) attends(t *track, id envelope.ID, d *queue.Delivery) bool {
 	return true
 }
 
+// tellPassedOver says how many deliveries came again that a killed process had
+// recorded.
+func (s *step) tellPassedOver() {
+	for _, r := range s.receivers {
+		r.logMu.Lock()
+		n := r.skipped
+		r.logMu.Unlock()
+		if n > 0 {
+			text := fmt.Sprintf("%d deliveries came again that were recorded before the kill, and were passed over", n)
+			s.events.add(r.name(), "resume", text, rawlog.Null)
+			s.r.cfg.noteTo("%s: %s", r.name(), text)
+		}
+	}
+}
+
 // title says what a step does.
 func (s *step) title() string {
 	text := fmt.Sprintf("step %d, repeat %d", s.plan.Step, s.plan.Repeat)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -72,11 +73,20 @@ func (s *step) release() (at, backlog int64) {
 	return at, backlog
 }
 
-// acked is the number of messages that were acknowledged.
-func (s *step) acked() (n int64) {
+// inBooks is the number of messages that were acknowledged, and of those that
+// are in flight.
+func (s *step) inBooks() (acked, open int64) {
 	for _, p := range s.senders {
-		n += p.books.Counts().Acked
+		c := p.books.Counts()
+		acked += c.Acked
+		open += c.InFlight
 	}
+	return acked, open
+}
+
+// acked is the number of messages that were acknowledged.
+func (s *step) acked() int64 {
+	n, _ := s.inBooks()
 	return n
 }
 
@@ -86,21 +96,8 @@ func (s *step) received() int64 { return s.monitor.slowest() }
 // hasAll tells whether each group has all that was acknowledged, and nothing is
 // in flight.
 func (s *step) hasAll() bool {
-	var acked, open int64
-	for _, p := range s.senders {
-		c := p.books.Counts()
-		acked += c.Acked
-		open += c.InFlight
-	}
-	if open > 0 {
-		return false
-	}
-	for _, g := range s.groups {
-		if g.fresh.Load() < acked || s.missing(g) > 0 {
-			return false
-		}
-	}
-	return true
+	acked, open := s.inBooks()
+	return open == 0 && !slices.ContainsFunc(s.groups, func(g *group) bool { return !s.has(g, acked) })
 }
 
 // fillQueue sends the whole schedule, with its end marks, and waits until it is

@@ -51,6 +51,7 @@ type searcher struct {
 	c             *cli.Context
 	kind          kind
 	cfg           *runner.Config
+	min           float64       // rate to start from
 	step, confirm time.Duration // 0 for the default
 	search        *capacity.Search
 	result        *rawlog.Capacity
@@ -86,6 +87,7 @@ func readSearch(c *cli.Context, k kind, cfg *runner.Config) (planner, error) {
 	if s.step > 0 && s.confirm > 0 && s.confirm < s.step {
 		return nil, command.Misusef("--confirm-duration %v is shorter than --step-duration %v: what confirms must be no shorter than what it confirms", s.confirm, s.step)
 	}
+	s.min = search.Min
 	s.search, s.result = capacity.New(search), &rawlog.Capacity{Tolerance: tolerance, Tries: []rawlog.CapacityTry{}}
 	for _, rate := range ends {
 		if _, err := s.draft(rate, max(s.step, s.confirm, time.Second)); err != nil {
@@ -121,9 +123,7 @@ func (s *searcher) draft(rate float64, d time.Duration) (draft, error) {
 		return draft{}, err
 	}
 	one := steps[0]
-	if one.Schedule, err = scheduleOf(one.arrivals, s.cfg.Seed, 0); err != nil {
-		return draft{}, err
-	}
+	one.Schedule = one.first
 	if err := one.Check(); err != nil {
 		return draft{}, command.Misuse(err)
 	}
@@ -136,7 +136,7 @@ func (s *searcher) draft(rate float64, d time.Duration) (draft, error) {
 
 // plan gives the runner a search in the place of plans.
 func (s *searcher) plan(stores *opened) error {
-	first, err := s.draft(s.result.Tolerance, time.Second) // any rate: it is opened to be asked
+	first, err := s.draft(s.min, time.Second) // it is opened to be asked, and not driven
 	if err != nil {
 		return err
 	}

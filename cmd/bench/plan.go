@@ -18,7 +18,9 @@ import (
 // draft is a step whose queue cannot be opened yet, since no store is open.
 type draft struct {
 	runner.Plan
-	arrivals   schedule.Spec
+	arrivals schedule.Spec
+	// first is the schedule of the first repeat, where arrivals make one.
+	first      schedule.Schedule
 	partitions int
 	open       opener
 }
@@ -69,6 +71,9 @@ func draftsFrom(c *cli.Context, seed uint64, of func(c *cli.Context, varied []co
 	for k := range repeats {
 		for i, d := range once {
 			d.Step, d.Repeat = i, k
+			if k == 0 && d.Schedule == nil {
+				d.Schedule = d.first
+			}
 			if d.Schedule == nil {
 				if d.Schedule, err = scheduleOf(d.arrivals, seed, k); err != nil {
 					return nil, err
@@ -108,11 +113,10 @@ func draftsOf(c *cli.Context, k kind, rates ratesOf, seed uint64, varied []comma
 	for _, p := range profiles {
 		d := draft{Plan: runner.Plan{Role: roleOf(c), Load: load, Settings: map[string]string{}}, arrivals: arrivals, partitions: c.Int("partitions"), open: open}
 		d.arrivals.Profile = p
-		s, err := scheduleOf(d.arrivals, seed, 0)
-		if err != nil {
+		if d.first, err = scheduleOf(d.arrivals, seed, 0); err != nil {
 			return nil, err
 		}
-		d.Rate = p.Mean(s.Duration())
+		d.Rate = p.Mean(d.first.Duration())
 		for _, v := range varied {
 			d.Settings[v.Name] = v.Value
 		}

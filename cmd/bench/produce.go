@@ -57,11 +57,10 @@ func produce(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if steps[0].Schedule, err = scheduleOf(steps[0].arrivals, seed, 0); err != nil {
-		return err
-	}
-	if err := steps[0].Check(); err != nil {
+	d := steps[0]
+	d.Schedule = d.first
+	if err := d.Check(); err != nil {
 		return command.Misuse(err)
 	}
-	return loadHalf(c, half{role: rawlog.RoleProduce, process: "produce"}, steps[0], k, seed, notes...)
+	return loadHalf(c, half{role: rawlog.RoleProduce, process: "produce"}, d, k, seed, notes...)
 }

@@ -4,23 +4,11 @@ import (
 	"os"
 	"strings"
 	"testing"
-
-	"queuebench/rawlog"
 )
-
-func ran(t *testing.T, line string) *rawlog.Manifest {
-	t.Helper()
-	status, stdout, stderr := bench(t, strings.Fields(line)...)
-	if status != 0 {
-		t.Fatalf("bench %s: status %d, %s", line, status, stderr)
-	}
-	m, _ := readLog(t, lastLine(stdout))
-	return m
-}
 
 func TestArrivalsAreRecordedWithTheStep(t *testing.T) {
 	bareEnvironment(t)
-	m := ran(t, "run --queue memory --quiet --arrivals poisson --rate-profile 0s:1000,100ms~3000 --duration 200ms --seed 4 --repeats 2")
+	m := manifestOf(t, "run --queue memory --quiet --arrivals poisson --rate-profile 0s:1000,100ms~3000 --duration 200ms --seed 4 --repeats 2")
 	a, b := m.Steps[0], m.Steps[1]
 	if a.Arrivals != "poisson" || a.RateProfile != "0s:1000,100ms~3000" || a.Rate != 2500 || a.Settings["rate"] != "2500" || m.Settings["rate-profile"] != "0s:1000,100ms~3000" {
 		t.Errorf("step %+v", a)
@@ -28,7 +16,7 @@ func TestArrivalsAreRecordedWithTheStep(t *testing.T) {
 	if a.Accounting.Scheduled == b.Accounting.Scheduled && a.Accounting.Scheduled == 500 {
 		t.Errorf("both repeats have %d messages", a.Accounting.Scheduled)
 	}
-	again := ran(t, "run --queue memory --quiet --arrivals poisson --rate-profile 0s:1000,100ms~3000 --duration 200ms --seed 4")
+	again := manifestOf(t, "run --queue memory --quiet --arrivals poisson --rate-profile 0s:1000,100ms~3000 --duration 200ms --seed 4")
 	if got := again.Steps[0].Accounting.Scheduled; got != a.Accounting.Scheduled {
 		t.Errorf("the same seed gives %d messages, and gave %d", got, a.Accounting.Scheduled)
 	}
@@ -50,7 +38,7 @@ func TestWhatEndsAStep(t *testing.T) {
 		"--rate 1000 --payload-file lines --payload-repeats 9 --duration 1": {27, 27},
 	} {
 		fileOf(t, "lines", "one\ntwo\nthree\n")
-		s := ran(t, "run --queue memory --quiet "+line).Steps[0]
+		s := manifestOf(t, "run --queue memory --quiet "+line).Steps[0]
 		if s.Accounting.Scheduled != want.messages || s.Accounting.Received != want.messages || s.DurationNs != want.ms*1e6 {
 			t.Errorf("%s: %d messages, %d received, in %d ns", line, s.Accounting.Scheduled, s.Accounting.Received, s.DurationNs)
 		}
@@ -66,11 +54,11 @@ func TestPathwayBurstHasItsOwnMessageSize(t *testing.T) {
 		"--arrivals constant --message-size 100:100%":  "100:100%",
 		"--arrivals pathway-burst --compressibility 1": "18",
 	} {
-		if m := ran(t, "run --queue memory --quiet --rate 100000 --duration 50ms "+line); m.Settings["message-size"] != want {
+		if m := manifestOf(t, "run --queue memory --quiet --rate 100000 --duration 50ms "+line); m.Settings["message-size"] != want {
 			t.Errorf("%s: messages of %q bytes are recorded", line, m.Settings["message-size"])
 		}
 	}
-	m := ran(t, "run --queue memory --quiet --rate 100000 --duration 50ms --vary arrivals=constant,pathway-burst")
+	m := manifestOf(t, "run --queue memory --quiet --rate 100000 --duration 50ms --vary arrivals=constant,pathway-burst")
 	for i, want := range []string{"100", "18"} {
 		if got := m.Steps[i].Settings["message-size"]; got != want {
 			t.Errorf("step %d: messages of %q bytes are recorded", i, got)

@@ -47,8 +47,14 @@ func (w *watched) String() string {
 // latest.
 func startBench(t *testing.T, args ...string) *process {
 	t.Helper()
-	p := &process{cmd: exec.Command(os.Args[0], uncalibrated(args)...), done: make(chan struct{})}
-	p.cmd.Env = append(os.Environ(), asProcess+"=1")
+	return startIn(t, "", append(os.Environ(), asProcess+"=1"), uncalibrated(args)...)
+}
+
+// startIn starts bench in a folder, the current one if it is empty.
+func startIn(t *testing.T, dir string, env []string, args ...string) *process {
+	t.Helper()
+	p := &process{cmd: exec.Command(os.Args[0], args...), done: make(chan struct{})}
+	p.cmd.Dir, p.cmd.Env = dir, env
 	p.cmd.Stdout, p.cmd.Stderr = &p.stdout, &p.stderr
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -50,21 +49,7 @@ func newStage(t *testing.T) *stage {
 // start starts bench on the stage.
 func (s *stage) start(t *testing.T, args ...string) *process {
 	t.Helper()
-	p := &process{cmd: exec.Command(os.Args[0], args...), done: make(chan struct{})}
-	p.cmd.Dir, p.cmd.Env = s.dir, s.env
-	p.cmd.Stdout, p.cmd.Stderr = &p.stdout, &p.stderr
-	if err := p.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	go func() {
-		defer close(p.done)
-		p.cmd.Wait()
-	}()
-	t.Cleanup(func() {
-		p.cmd.Process.Kill()
-		<-p.done
-	})
-	return p
+	return startIn(t, s.dir, s.env, args...)
 }
 
 // clear checks that nothing of a scenario is left: neither a process whose

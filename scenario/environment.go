@@ -281,9 +281,7 @@ func (e *Environment) closePart(ctx context.Context, p *Part) (err error) {
 	if !p.Stop.IsZero() {
 		late, cancel := late(ctx)
 		defer cancel()
-		stop := *p
-		stop.Name = p.Name
-		if serr := e.run(late, p.Name+" stop", p.Stop, &stop); serr != nil {
+		if serr := e.run(late, p.Name+" stop", p.Stop, p); serr != nil {
 			err = fmt.Errorf("%s:%d: stopping %s: %w", e.file.Path, p.Line, p.Name, serr)
 		}
 	}

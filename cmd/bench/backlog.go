@@ -27,7 +27,7 @@ leave the consumers room for that; --stop-at-release ends it. Without --rate the
 queue is filled as fast as it takes messages, and the load ends with that. A
 backlog that is not gone within --drain-timeout is exit status 1.`,
 		UsageText: `   bench backlog --queue memory --fill-messages 50000
-   bench backlog --queue memory --rate 2000 --fill-duration 1s --service-time 100us
+   bench backlog --queue memory --rate 2000 --fill-duration 1s --consumer-delay 100us
    bench backlog --rate 2000 --fill-duration 1s --commit-interval 50ms --stop-at-release`,
 		Flags: append([]cli.Flag{
 			&cli.Int64Flag{Name: "fill-messages", Aliases: []string{"backlog"}, Usage: "messages that are sent before the consumers are released", DefaultText: "those of --fill-duration"},

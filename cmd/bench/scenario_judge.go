@@ -139,21 +139,19 @@ func (s *scenarioRun) after(ctx context.Context, m *rawlog.Manifest, r *runner.R
 		s.show.problem(err)
 	}
 	out := &scenarioResult{Name: s.file.Name, Verdicts: []scenarioVerdict{}, run: s}
+	var broken, undecided []error
 	for _, v := range s.verdicts(ctx, m, r, log) {
-		out.Verdicts = append(out.Verdicts, scenarioVerdict{v.Expectation, v.Step, v.Fault, v.State.String(), v.Found})
+		row := scenarioVerdict{v.Expectation, v.Step, v.Fault, v.State.String(), v.Found}
+		out.Verdicts = append(out.Verdicts, row)
+		switch v.State {
+		case scenario.Broken:
+			broken = append(broken, fmt.Errorf("expected %s, found %s", row.place()+v.Expectation, v.Found))
+		case scenario.Undecided:
+			undecided = append(undecided, fmt.Errorf("not decided: %s: %s", row.place()+v.Expectation, v.Found))
+		}
 	}
 	out.Scaling = scalingOf(r)
 	out.Options = s.optionRows(m, r)
-	var broken, undecided []error
-	for _, v := range out.Verdicts {
-		text := fmt.Errorf("expected %s, found %s", v.place()+v.Expectation, v.Found)
-		switch v.State {
-		case scenario.Broken.String():
-			broken = append(broken, text)
-		case scenario.Undecided.String():
-			undecided = append(undecided, fmt.Errorf("not decided: %s: %s", v.place()+v.Expectation, v.Found))
-		}
-	}
 	var err error
 	for _, text := range s.env.Failures() {
 		err = errors.Join(err, errors.New(text))

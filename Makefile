@@ -15,12 +15,17 @@ WASM_EXEC = $(shell $(GO) env GOROOT)/lib/wasm/go_js_wasm_exec
 WASM_ROOMS := ./stats/... ./analysis/... ./figure/... ./report/...
 NESTED := wasm interop/browser
 
-.PHONY: build page bench analyze demo test test-interop lint test-unit test-wasm test-browser bench-delta bench-runner bench-log tools clean fuzz
+.PHONY: build page bench bench-min analyze demo test test-interop lint test-unit test-wasm test-browser bench-delta bench-runner bench-log tools clean fuzz
 
 build: bench analyze
 
 bench:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w" -o bin/bench ./cmd/bench
+
+# Delta and memory only. A single queue is left out by a tag of its own, such as
+# nokafka.
+bench-min:
+	CGO_ENABLED=0 $(GO) build -tags min -trimpath -ldflags "-s -w" -o bin/bench-min ./cmd/bench
 
 analyze: page
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w" -o bin/analyze ./cmd/analyze

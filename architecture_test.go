@@ -154,17 +154,24 @@ func TestWASMLinksNoStoreServerOrParquetWriter(t *testing.T) {
 	}
 }
 
-func TestBenchIsAtMost20MBStripped(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "bench")
-	if out, err := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", path, "./cmd/bench").CombinedOutput(); err != nil {
+// brokerClients are the clients of brokers, each behind a build tag of its own.
+var brokerClients = []string{"github.com/twmb/franz-go", "github.com/nats-io", "github.com/rabbitmq", "github.com/redis"}
+
+func TestBenchMinLinksNoBrokerClient(t *testing.T) {
+	refuse(t, "bench-min", list(t, ".", nil, "-deps", "-tags", "min", "./cmd/bench"), brokerClients...)
+}
+
+func TestBenchMinIsAtMost20MBStripped(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "bench-min")
+	if out, err := exec.Command("go", "build", "-tags", "min", "-trimpath", "-ldflags=-s -w", "-o", path, "./cmd/bench").CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
 	info, err := os.Stat(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("bench is %.1f MB stripped", float64(info.Size())/1e6)
+	t.Logf("bench-min is %.1f MB stripped", float64(info.Size())/1e6)
 	if info.Size() > 20e6 {
-		t.Errorf("bench is %d bytes stripped, more than 20 MB", info.Size())
+		t.Errorf("bench-min is %d bytes stripped, more than 20 MB", info.Size())
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -47,11 +48,16 @@ type queueEnv struct {
 	prices    objectstore.Prices
 }
 
-// kinds are the queues of this program, the default first. A further one is a
-// file with its kind and a line here (a build without it: the line behind a
-// build tag).
+// kinds are the queues of this program, the default first.
+//
+// A queue that links a client of its own is a pair of files, one of which is
+// built: queue_kafka.go behind "!min && !nokafka" has kafkaKinds, and
+// queue_kafka_none.go behind "min || nokafka" has one that returns nil. So each
+// queue can be left out of a program, and min leaves all of them out.
 func kinds() []kind {
-	return []kind{deltaKind(), memoryKind()}
+	return slices.Concat(
+		[]kind{deltaKind(), memoryKind()},
+	)
 }
 
 func kindNamed(name string) (kind, error) {

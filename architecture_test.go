@@ -46,6 +46,7 @@ var mayEnter = map[string]string{
 	"runner/ledger":        "queue rawlog runner/seqset",
 	"runner/hostinfo":      "rawlog",
 	"runner/capacity":      "",
+	"runner/tailing":       "queue rawlog rawlog/logwriter runner/hostinfo stats clock objectstore",
 	"runner/metrics":       "runner rawlog rawlog/logwriter stats objectstore",
 	"runner/calibration":   "runner runner/hostinfo runner/pace runner/payload runner/schedule queue rawlog rawlog/logwriter stats clock objectstore",
 	"runner": "queue rawlog rawlog/logwriter stats clock objectstore " +
@@ -62,7 +63,7 @@ var mayEnter = map[string]string{
 	"internal/versitygw":   "",
 	"cmd/analyze":          "analysis figure site rawlog rawlog/logstore internal/command internal/storeflags internal/version",
 	"cmd/bench": "queue queue/memory queue/deltalake objectstore objectstore/embedded rawlog rawlog/logwriter runner runner/schedule runner/payload " +
-		"runner/pace runner/capacity runner/hostinfo runner/calibration runner/metrics stats clock clock/offset workload scenario internal/nearest internal/yamlfile internal/command internal/storeflags internal/version",
+		"runner/pace runner/capacity runner/hostinfo runner/calibration runner/metrics runner/tailing stats clock clock/offset workload scenario internal/nearest internal/yamlfile internal/command internal/storeflags internal/version",
 	"interop/duckdb": "",
 }
 

@@ -25,7 +25,7 @@ var stepRules = []func(*cut) *Finding{
 	messagesLost, duplicates, outOfOrder, failedMessages, unconfirmedMessages, receivedUnacknowledged,
 	overrun, foreignMessages, rejectedRows,
 	warmupTooLong, warmupMoved,
-	isClosedLoop, drainingBacklog, scheduled(draining), scheduled(notKeepingUp), scheduled(tooShortForGrowth), scheduled(runnerLimited), clockSkew, tooFewSamples,
+	tailFinding, stampClock, coarseStamp, isClosedLoop, drainingBacklog, scheduled(draining), scheduled(notKeepingUp), scheduled(tooShortForGrowth), scheduled(runnerLimited), scheduled(clockSkew), tooFewSamples,
 	faultsStruck, requestsRetried, scheduled(commitBound), commitsSlow, scheduled(stalls),
 }
 

@@ -52,6 +52,10 @@ func accountingBreach(c *cut) *Finding {
 	}
 	differ("scheduled and its fates", a.Scheduled, a.Attempted+a.Overrun+a.Unknown)
 	differ("attempted and its fates", a.Attempted, a.Acked+a.Failed+a.Unconfirmed)
+	if c.step.tails() && c.step.Complete {
+		t := c.step.Own.Tail
+		differ("received and what became of it", a.Received, t.PresentRows+t.Unstamped+a.RecordsUsed+a.RecordsRejected)
+	}
 	if c.run != nil && c.step.Complete {
 		m := &c.run.Accounting
 		differ("scheduled, rows and runner", a.Scheduled, m.Scheduled)

@@ -60,7 +60,7 @@ func runIncomplete(d *Digest) *Finding {
 
 func emptyRun(cuts []*cut) *Finding {
 	for _, c := range cuts {
-		if c.step.Accounting.Scheduled > 0 {
+		if c.step.Accounting.Scheduled+c.step.Accounting.Received > 0 {
 			return nil
 		}
 	}
@@ -124,7 +124,7 @@ func storePlace(address string) string {
 
 // keptUp names the highest rate of a sweep that held.
 func keptUp(cuts []*cut) *Finding {
-	if c := cuts[0]; c.digest.Manifest.Capacity != nil || c.step.closed() || c.step.drains() {
+	if c := cuts[0]; c.digest.Manifest.Capacity != nil || c.step.closed() || c.step.drains() || c.step.tails() {
 		return nil
 	}
 	type verdict struct {

@@ -54,6 +54,9 @@ func (s *StepDigest) ownWarmup() (time.Duration, string, bool) {
 // main is the latency that a step is about: that of an operation in a closed
 // loop, else end-to-end.
 func (s *StepDigest) main() Kind {
+	if s.tails() {
+		return BrokerToConsumer
+	}
 	if !s.closed() {
 		return EndToEnd
 	}
@@ -136,6 +139,8 @@ func (x *StepSummary) Name() string {
 			name += fmt.Sprintf(" with %d under way each", x.Loop.Concurrency)
 		}
 		return name + ", " + FormatRate(x.Loop.PerSecond) + " operations/s"
+	case x.Tail != nil:
+		return "tail, " + FormatRate(x.Rate) + " rows/s"
 	case x.Rate == 0 && x.Drain != nil:
 		return "backlog of " + plural(x.Drain.Backlog, "message")
 	}
@@ -147,6 +152,9 @@ func (s *Summary) closed() bool { return len(s.Steps) > 0 && s.Steps[0].Loop != 
 
 // MainKind is the latency that a step is about.
 func (x *StepSummary) MainKind() Kind {
+	if x.Tail != nil {
+		return BrokerToConsumer
+	}
 	if x.Loop != nil {
 		if k, err := ParseKind(x.Loop.Latency); err == nil {
 			return k

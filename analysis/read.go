@@ -85,7 +85,7 @@ func checkData(d *Digest) error {
 	why := ""
 	for i := range d.Steps {
 		a := &d.Steps[i].Accounting
-		if a.Scheduled+a.Foreign+a.RecordsRejected > 0 {
+		if a.Scheduled+a.Received+a.Foreign+a.RecordsRejected > 0 {
 			return nil
 		}
 		if f := d.Steps[i].Failure; f != "" && why == "" {
@@ -132,6 +132,15 @@ func (r *reading) step(m *rawlog.Manifest, s *stepParts, opt Options) (*StepDige
 	out.ClockOffsets = r.timeline.used(s, out.StartNs, out.Duration)
 	out.Intervals = newIntervals(out.Duration, out.Interval, append(slices.Clone(opt.Edges), defaultEdges(out, planned)...))
 
+	if isTail(planned) {
+		if err := r.tail(out, s, planned); err != nil {
+			return fail(err)
+		}
+		if err := r.side(out, s); err != nil {
+			return fail(err)
+		}
+		return out, nil
+	}
 	j := newJoiner(out, groups)
 	j.sending.free, j.receiving.free = r.sending, r.receiving
 	j.maxSeq = s.rows(rawlog.Sent.Name)

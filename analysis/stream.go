@@ -33,7 +33,7 @@ type reading struct {
 	done, total int64            // rows
 	progress    func(done, total int64)
 	// Counters of the step before, for the next one: 17 MB each.
-	sending, receiving []*liveInterval
+	sending, receiving, tailing []*liveInterval
 }
 
 // load makes sure that there is a row at pos. It returns false at the end.

@@ -27,7 +27,7 @@ func (v View) Check(d *Digest) error {
 	var scheduled int64
 	for i := range d.Steps {
 		s := &d.Steps[i]
-		scheduled += s.Accounting.Scheduled
+		scheduled += s.Accounting.Scheduled + s.Accounting.Received
 		if w, _ := v.warmupOf(s); w > 0 && w >= s.Duration && s.Failure == "" {
 			return fmt.Errorf("step %d (%s msg/s, %s long), warm-up %s: %w; give a shorter --warmup, or run longer",
 				s.Step, FormatRate(s.Rate), formatDuration(s.Duration), formatDuration(w), ErrWarmup)
@@ -139,12 +139,12 @@ func newCut(d *Digest, s *StepDigest, v View) *cut {
 		WarmupNs: int64(c.warmup), WarmupRule: rule, DurationNs: int64(s.Duration), IntervalNs: int64(s.Interval),
 		Accounting: a, Throughput: throughput(s, c.warmup), Latencies: map[string]LatencySummary{}, Findings: []Finding{},
 	}
-	c.summary.Loop = c.closedLoop()
+	c.summary.Loop, c.summary.Tail = c.closedLoop(), c.tailed()
 	if s.drains() {
 		c.summary.Drain = s.Own.Drain
 	}
 	for k := range NumKinds {
-		if (k == BrokerToConsumer || k == Poll) && c.total[k].N == 0 {
+		if (k == BrokerToConsumer || k == Poll) && c.total[k].N == 0 || s.tails() && k != BrokerToConsumer {
 			continue
 		}
 		c.summary.Latencies[k.String()] = c.latency(k)
@@ -185,6 +185,9 @@ func (c *cut) countBlocks() int64 {
 	}
 	if c.step.closed() {
 		return c.closedBlocks()
+	}
+	if c.step.tails() {
+		return c.tailBlocks(kept, end)
 	}
 	commits, interval := c.step.Commits.Commits, c.digest.Manifest.Queue.CommitInterval
 	n := int64(math.MaxInt64)

@@ -49,6 +49,8 @@ type StepSummary struct {
 	// others.
 	Loop  *Loop         `json:"closed_loop,omitempty"`
 	Drain *rawlog.Drain `json:"drain,omitempty"`
+	// Tail is of a step that tailed messages of others; nil of others.
+	Tail *Tailed `json:"tail,omitempty"`
 	// WarmupNs was cut; WarmupRule says by which rule.
 	WarmupNs   int64                     `json:"warmup_ns"`
 	WarmupRule string                    `json:"warmup_rule"`

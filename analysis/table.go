@@ -27,7 +27,10 @@ func Table(s Summary) (header []string, rows [][]string) {
 	for _, p := range percents {
 		header = append(header, "p"+p)
 	}
-	header = append(header, "max", "mean", "received/s", "lost", "duplicates")
+	header = append(header, "max", "mean", "received/s")
+	if !s.tailed() { // which knows nothing of either
+		header = append(header, "lost", "duplicates")
+	}
 	for i := range s.Steps {
 		x := &s.Steps[i]
 		l := x.Latencies[x.MainKind().String()]
@@ -45,7 +48,10 @@ func Table(s Summary) (header []string, rows [][]string) {
 		for _, p := range percents {
 			row = append(row, l.text(p))
 		}
-		row = append(row, l.Max(), l.Mean(), FormatRate(x.Throughput.ReceivedPerS), FormatCount(x.Accounting.Lost), FormatCount(x.Accounting.Duplicates))
+		row = append(row, l.Max(), l.Mean(), FormatRate(x.Throughput.ReceivedPerS))
+		if !s.tailed() {
+			row = append(row, FormatCount(x.Accounting.Lost), FormatCount(x.Accounting.Duplicates))
+		}
 		rows = append(rows, row)
 	}
 	return header, rows
@@ -145,6 +151,9 @@ func (l LatencySummary) Mean() string {
 
 // AccountingTable has a row per step with what became of its messages.
 func AccountingTable(s Summary) (header []string, rows [][]string) {
+	if s.tailed() {
+		return tailTable(s)
+	}
 	header = append(s.stepHeader(), "scheduled", "attempted", "acked", "failed", "unconfirmed", "overrun", "received", "lost", "duplicates", "out of order", "negative", "foreign", "unknown", "used", "trimmed", "rejected")
 	for i := range s.Steps {
 		a := &s.Steps[i].Accounting

@@ -28,7 +28,9 @@ func WriteText(w io.Writer, s Summary) error {
 	}
 	writeFindings(b, s.Findings)
 
-	if s.closed() {
+	if s.tailed() {
+		fmt.Fprintf(b, "\nLatency from %s (%s: too few messages behind it)\n", s.Steps[0].Tail.Latency, Dash)
+	} else if s.closed() {
 		fmt.Fprintf(b, "\n%s\nLatency of an operation (%s: too few behind it)\n", upperFirst(ClosedLoop), Dash)
 	} else {
 		fmt.Fprintf(b, "\nEnd-to-end latency, from the schedule's time to the consumer (%s: too few messages behind it)\n", Dash)
@@ -43,8 +45,10 @@ func WriteText(w io.Writer, s Summary) error {
 	fmt.Fprintf(b, "\nAccounting, in messages\n")
 	writeTable(b, 0, func() ([]string, [][]string) { return AccountingTable(s) })
 
-	fmt.Fprintf(b, "\nWhere the time goes\n")
-	writeTable(b, len(s.stepHeader())+1, func() ([]string, [][]string) { return LatencyTable(s) })
+	if !s.tailed() { // which has no other latency
+		fmt.Fprintf(b, "\nWhere the time goes\n")
+		writeTable(b, len(s.stepHeader())+1, func() ([]string, [][]string) { return LatencyTable(s) })
+	}
 
 	for i := range s.Steps {
 		if x := &s.Steps[i]; len(x.Findings) > 0 {
@@ -132,7 +136,11 @@ func writeWarmups(w io.Writer, s Summary) {
 		}
 		switch {
 		case same:
-			fmt.Fprintf(w, "Warm-up cut from each step, by intended time: %s\n", x.Warmup())
+			by := "intended time"
+			if s.tailed() {
+				by = "the time of receipt"
+			}
+			fmt.Fprintf(w, "Warm-up cut from each step, by %s: %s\n", by, x.Warmup())
 			return
 		case i == 0:
 			fmt.Fprintf(w, "Warm-up cut, by intended time:\n")

@@ -57,6 +57,17 @@ func Probe(ctx context.Context, s Store, key string) error {
 	}
 }
 
+// ProbeRead asks what Probe asks, of a store that is only read from: the bucket
+// is there, and a missing object is answered 404. It writes nothing.
+func ProbeRead(ctx context.Context, s Store, key string) error {
+	if err := CheckBucket(ctx, s); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	return inTime(ctx, s, probeMiss(ctx, s, key+"."+rand.Text()))
+}
+
 // A store that keeps objects as files can refuse a PUT while another process
 // removes the last object of the same folder: two probes at one time, with
 // versitygw 409 ExistingObjectIsDirectory. That passes; a store that does not

@@ -161,7 +161,7 @@ type Delivery struct {
 	Offset    int64 // Delta: the version
 	// BrokerNs is the broker's stamp, ns since the epoch; 0 for none.
 	BrokerNs int64
-	// BrokerKind names it: "create", "append", …; empty for none.
+	// BrokerKind names it: "create", "append", "column", "commit", …; empty for none.
 	BrokerKind string
 }
 

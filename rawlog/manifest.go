@@ -150,8 +150,9 @@ type Step struct {
 	// reads it: the rate above is its mean.
 	RateProfile string `json:"rate_profile,omitempty"`
 
-	// Loop is LoopClosed where operations followed each other, and empty where a
-	// schedule was followed. Then Mode, Workers and Concurrency say who operated,
+	// Loop is LoopClosed where operations followed each other, LoopTail where
+	// messages of others were received, and empty where a schedule was followed.
+	// In a closed loop Mode, Workers and Concurrency say who operated,
 	// and Rate is what they reached: operations per second after the warm-up.
 	Loop             string `json:"loop,omitempty"`
 	Mode             string `json:"mode,omitempty"`
@@ -163,6 +164,8 @@ type Step struct {
 	// a closed loop the first operation that counts. It is what the analysis
 	// cuts by default.
 	WarmupNs int64 `json:"warmup_ns,omitempty"`
+	// Tail says what was tailed, where Loop is LoopTail.
+	Tail *Tail `json:"tail,omitempty"`
 	// Drain is how a backlog was drained, of a step that measured that.
 	Drain *Drain `json:"drain,omitempty"`
 

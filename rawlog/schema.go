@@ -76,7 +76,7 @@ var Received = Table{Name: "received", Doc: "a delivery", Columns: []Column{
 	{"seq", Int64, false, "index in the producer's schedule"},
 	{"received_ns", Int64, false, "decoded and in the consumer's hands, ns since the epoch, once per fetched batch"},
 	{"broker_ns", Int64, true, "the broker's stamp, ns since the epoch"},
-	{"broker_kind", String, true, "kind of the broker's stamp: create, append"},
+	{"broker_kind", String, true, "kind of the broker's stamp: create, append; of a table that is tailed: column, commit"},
 	{"partition", Int32, true, "partition"},
 	{"offset", Int64, true, "offset in the partition (Delta: version)"},
 	{"polled_ns", Int64, true, "when the poll that returned it was called, ns since the epoch; only of measured polls of a closed loop"},

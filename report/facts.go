@@ -23,6 +23,9 @@ func (b *builder) facts() string {
 	if len(b.sum.Steps) > 0 && b.sum.Steps[0].Loop != nil {
 		model = `<li><b>Closed loop.</b> An operation begins when the one before it is done: intended = sent. A slow queue is asked less, and what would have waited meanwhile is missing: coordinated omission is possible.</li>`
 	}
+	if len(b.sum.Steps) > 0 && b.sum.Steps[0].Tail != nil {
+		model = `<li><b>Tail.</b> Messages of others were received. Nothing is known of a schedule: latency counts from the stamp that a message carries, by its writer's clock, and losses cannot be told.</li>`
+	}
 	w.raw(`<ul class="model">`,
 		model,
 		`<li><b>Nothing is left out.</b> Lost and overrun messages rank as infinite; a percentile that reaches them prints “&gt; deadline”. Negative latencies are counted, not repaired.</li>`,

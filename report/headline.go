@@ -50,6 +50,9 @@ func (b *builder) labels() []label {
 	if len(b.sum.Steps) > 0 && b.sum.Steps[0].Loop != nil {
 		out = append(out, label{"closed loop: intended = sent", "Coordinated omission is possible: each operation began when the one before it was done, so what a slow queue was not asked meanwhile is missing."})
 	}
+	if len(b.sum.Steps) > 0 && b.sum.Steps[0].Tail != nil {
+		out = append(out, label{"tail of a table of others", "Latency is from the stamp that a message carries to its receipt; nothing is known of what was sent."})
+	}
 	if len(b.sum.Steps) > 0 && b.sum.Steps[0].Drain != nil {
 		out = append(out, label{"drain of a backlog", "Consumers were held and then released: latencies say how long messages lay, not how quick the queue is."})
 	}

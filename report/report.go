@@ -162,7 +162,7 @@ func rateName(s analysis.StepSummary) string {
 
 // loadName is the rate of a step, or what stands in its place.
 func loadName(s analysis.StepSummary) string {
-	if s.Loop != nil || s.Drain != nil {
+	if s.Loop != nil || s.Drain != nil || s.Tail != nil {
 		return s.Name()
 	}
 	return rateText(s.Rate) + " msg/s"

@@ -130,7 +130,7 @@ func entry(d *analysis.Digest) (Entry, error) {
 	}
 	for _, s := range doc.Summary.Steps {
 		st := EntryStep{Rate: analysis.FormatRate(s.Rate), P50: analysis.Dash, P99: analysis.Dash}
-		if l := s.Latencies[analysis.EndToEnd.String()]; l.N > 0 {
+		if l := s.Latencies[s.MainKind().String()]; l.N > 0 {
 			st.P50, st.P99 = l.Percentiles["50"].Text(), l.Percentiles["99"].Text()
 		}
 		e.Steps = append(e.Steps, st)

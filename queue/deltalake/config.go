@@ -50,6 +50,11 @@ type Config struct {
 	// Column holds the payload. "data" if empty.
 	Column string
 	Codec  Codec // None if empty
+	// Stamp is what deliveries carry as the broker's stamp; nil for none.
+	Stamp *Stamp
+	// ReadOnly: nothing is ever written, and the store is not asked whether it
+	// could take it. A table of others is tailed so.
+	ReadOnly bool
 
 	// AppID names the queue's producers, together with their IDs, in the log's
 	// txn actions, and lets them be restarted: a producer that is opened again
@@ -192,6 +197,11 @@ func (c *Config) check() error {
 	}
 	if err := CheckAppID(c.AppID); err != nil {
 		return err
+	}
+	if c.Stamp != nil {
+		if err := c.Stamp.check(); err != nil {
+			return err
+		}
 	}
 	_, err := c.Codec.compress()
 	return err

@@ -14,6 +14,8 @@ import (
 type decoder struct {
 	column    string
 	retracts  bool // rows with diff −1 are no messages
+	stamp     *Stamp
+	commitMs  int64 // time of the version that is decoded
 	partition int32
 }
 
@@ -41,6 +43,9 @@ func (d *decoder) decode(body []byte, version int64, dst []queue.Delivery) (_ []
 		dst, err = d.payloads(c, version, dst)
 		return err
 	})
+	if err == nil && d.stamp != nil {
+		err = d.stamp.stampFile(f, body, d.commitMs, dst[first:])
+	}
 	if err != nil || !d.retracts {
 		return dst, 0, err
 	}

@@ -39,6 +39,7 @@ func (t *tail) fetch(ctx context.Context, wg *sync.WaitGroup, c *commit, a *addF
 		return ctx.Err()
 	}
 	d := t.decoder
+	d.commitMs = c.timestamp()
 	wg.Go(func() {
 		d.fill(ctx, t, f, c.version, a)
 		<-t.fetching
@@ -93,6 +94,7 @@ func (d *decoder) fill(ctx context.Context, t *tail, f *fetched, version int64, 
 	f.trace.Set(queue.StageDataGet, time.Duration(decoding-begun))
 	f.trace.Set(queue.StageDecode, time.Duration(clk.Now()-decoding))
 	if retractions > 0 {
+		t.g.q.retractions.Add(int64(retractions))
 		event("retraction", fmt.Sprintf("version %d takes %d rows back (diff −1), which are no messages", version, retractions))
 	}
 }

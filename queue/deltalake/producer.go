@@ -46,6 +46,9 @@ const turnMessages = 128
 // Producer opens a producer. The first one of a table creates it, or takes up
 // what is there.
 func (q *Queue) Producer(ctx context.Context, cfg queue.ProducerConfig) (queue.Producer, error) {
+	if err := q.mayWrite(); err != nil {
+		return nil, err
+	}
 	if err := q.probed(ctx); err != nil {
 		return nil, err
 	}

@@ -73,10 +73,15 @@ func (m *metaData) payload(column string) (columns, error) {
 		return nil, fmt.Errorf("%w: the table has no column %q for the payload, it has: %s", ErrUnsupported, column, cs)
 	case kind != "binary" && kind != "string":
 		return nil, fmt.Errorf("%w: the column %q is of type %q, a payload is binary or string", ErrUnsupported, column, kind)
-	case slices.Contains(m.PartitionColumns, column):
+	case m.isPartitionColumn(column):
 		return nil, fmt.Errorf("%w: the payload column %q is a partition column", ErrUnsupported, column)
 	}
 	return cs, nil
+}
+
+// isPartitionColumn: its values stand in the log, not in the data files.
+func (m *metaData) isPartitionColumn(name string) bool {
+	return slices.Contains(m.PartitionColumns, name)
 }
 
 // checkQueue refuses what a tail of a queue cannot follow.

@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"queuebench/objectstore"
 	"queuebench/queue"
@@ -40,6 +41,8 @@ type Queue struct {
 	closed    bool
 	producers []*Producer
 	groups    map[string]*group
+
+	retractions atomic.Int64
 }
 
 // New makes a queue. It sends nothing yet.
@@ -84,8 +87,7 @@ func (q *Queue) probed(ctx context.Context) error {
 		return nil
 	}
 	for try := 0; ; try++ {
-		// Beside the table, so that no reader of it meets the probe's object.
-		err := objectstore.Probe(ctx, q.cfg.Store, q.cfg.Name+".probe")
+		err := q.probe(ctx)
 		if err == nil {
 			q.isFit = true
 			return nil
@@ -103,6 +105,9 @@ func (q *Queue) probed(ctx context.Context) error {
 // Create removes what lies under the table's name. The first producer creates
 // the table; consumers wait for it.
 func (q *Queue) Create(ctx context.Context) error {
+	if err := q.mayWrite(); err != nil {
+		return err
+	}
 	if err := q.probed(ctx); err != nil {
 		return err
 	}
@@ -111,6 +116,9 @@ func (q *Queue) Create(ctx context.Context) error {
 
 // Remove deletes the tables. It refuses to while a producer is open.
 func (q *Queue) Remove(ctx context.Context) error {
+	if err := q.mayWrite(); err != nil {
+		return err
+	}
 	q.mu.Lock()
 	closed, producers := q.closed, len(q.producers)
 	q.mu.Unlock()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"queuebench/objectstore"
@@ -15,6 +16,7 @@ type table struct {
 	store     objectstore.Store // the table's own folder
 	name      string
 	partition int32
+	inspected atomic.Pointer[snapshot] // what Inspect found last
 }
 
 func (t *table) get(ctx context.Context, key string) ([]byte, error) {

@@ -50,7 +50,7 @@ func newTail(t *table, g *group, start int64, notBefore int64) *tail {
 	tail := &tail{
 		t: t, g: g, next: start, notBefore: notBefore, room: make(chan struct{}, 1),
 		fetching: make(chan struct{}, fetchParallel), pace: newPace(t.cfg.CommitInterval, t.cfg.PollInterval),
-		decoder: decoder{column: t.cfg.Column, partition: t.partition},
+		decoder: decoder{column: t.cfg.Column, partition: t.partition, stamp: t.cfg.Stamp},
 	}
 	if t.cfg.Design == AsPathway {
 		tail.readAsPathway()
@@ -119,6 +119,9 @@ func (t *tail) prepare(ctx context.Context) error {
 	if t.next == 0 {
 		return nil
 	}
+	if s := t.t.inspected.Load(); s != nil && s.version+1 == t.next {
+		return t.check(&commit{version: s.version, protocol: s.protocol, metaData: s.metaData})
+	}
 	var s *snapshot
 	for {
 		var err error
@@ -148,6 +151,9 @@ func (t *tail) check(c *commit) error {
 		var cs columns
 		if err == nil {
 			cs, err = c.metaData.payload(t.t.cfg.Column)
+		}
+		if err == nil && t.t.cfg.Stamp != nil {
+			err = t.t.cfg.Stamp.fits(cs, c.metaData)
 		}
 		if err != nil {
 			return fmt.Errorf("version %d: %w", c.version, err)

@@ -103,6 +103,7 @@ func testPutGet(t *testing.T, s objectstore.Store) {
 	rand.NewChaCha8([32]byte{1}).Read(big)
 	put(t, s, "big", string(big))
 	wantBody(t, s, "big", string(big))
+	testGetInto(t, s)
 	info, err := s.Head(t.Context(), "big")
 	if err != nil || info.Size != 8<<20 || info.Key != "big" {
 		t.Errorf("head: %+v, %v", info, err)
@@ -114,6 +115,31 @@ func testPutGet(t *testing.T, s objectstore.Store) {
 	wantBody(t, s, "page", "\x1f\x8bnot gzip") // never decoded on the way
 	if s.Durability() == "" {
 		t.Error("says nothing about durability")
+	}
+}
+
+// testGetInto reads objects into memory of all sizes.
+func testGetInto(t *testing.T, s objectstore.Store) {
+	for _, s := range []objectstore.Store{s, objectstore.Unpooled(s)} {
+		into, ok := s.(objectstore.IntoGetter)
+		if !ok {
+			t.Fatal("it cannot read into memory that is there")
+		}
+		for _, room := range []int{0, 3, 14, 100} {
+			for key, want := range map[string]string{"a/b.json": "second, longer", "empty": ""} {
+				buf := make([]byte, room)
+				body, info, err := into.GetInto(t.Context(), key, buf[:0])
+				if err != nil || string(body) != want || info.Size != int64(len(want)) {
+					t.Fatalf("%q into %d bytes: %q %+v, %v", key, room, body, info, err)
+				}
+				if used := len(body) > 0 && room > 0 && &body[0] == &buf[0]; used != (len(want) > 0 && room >= len(want)) {
+					t.Errorf("%q into %d bytes: the memory was used: %v", key, room, used)
+				}
+			}
+		}
+		if _, _, err := into.GetInto(t.Context(), "missing", nil); !errors.Is(err, objectstore.ErrNotFound) {
+			t.Errorf("missing: %v", err)
+		}
 	}
 }
 

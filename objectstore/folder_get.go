@@ -67,16 +67,29 @@ func infoOf(key string, stat fs.FileInfo) Info {
 
 // Get returns the whole object.
 func (f *Folder) Get(ctx context.Context, key string) ([]byte, Info, error) {
+	return f.GetInto(ctx, key, nil)
+}
+
+// GetInto is Get into the memory of buf.
+func (f *Folder) GetInto(ctx context.Context, key string, buf []byte) ([]byte, Info, error) {
 	file, info, err := f.Open(ctx, key)
 	if err != nil {
 		return nil, Info{}, err
 	}
 	defer file.Close()
-	body := make([]byte, info.Size)
+	body := sized(buf, info.Size)
 	if _, err := io.ReadFull(file, body); err != nil {
 		return nil, Info{}, f.fail("get", key, err)
 	}
 	return body, info, nil
+}
+
+// sized is size bytes of buf, where it has so many, else new ones.
+func sized(buf []byte, size int64) []byte {
+	if buf != nil && int64(cap(buf)) >= size {
+		return buf[:size]
+	}
+	return make([]byte, size)
 }
 
 // GetRange returns length bytes from offset, fewer only at the end.

@@ -14,7 +14,12 @@ import (
 
 // Get returns the whole object.
 func (s *s3Store) Get(ctx context.Context, key string) ([]byte, Info, error) {
-	return s.get(ctx, key, minio.GetObjectOptions{})
+	return s.get(ctx, key, minio.GetObjectOptions{}, nil)
+}
+
+// GetInto is Get into the memory of buf.
+func (s *s3Store) GetInto(ctx context.Context, key string, buf []byte) ([]byte, Info, error) {
+	return s.get(ctx, key, minio.GetObjectOptions{}, buf)
 }
 
 // GetRange returns length bytes from offset, fewer only at the end.
@@ -27,7 +32,7 @@ func (s *s3Store) GetRange(ctx context.Context, key string, offset, length int64
 	if err := opts.SetRange(offset, offset+max(length, 1)-1); err != nil {
 		return nil, Info{}, &Error{Op: "get", Object: s.object(key), Cause: err}
 	}
-	body, info, err := s.get(ctx, key, opts)
+	body, info, err := s.get(ctx, key, opts, nil)
 	if isRangePastEnd(err) {
 		// The answer tells the size in a header that the client drops.
 		return []byte{}, Info{Key: key, Size: -1}, nil
@@ -38,7 +43,7 @@ func (s *s3Store) GetRange(ctx context.Context, key string, offset, length int64
 	return body[:min(int64(len(body)), length)], info, err
 }
 
-func (s *s3Store) get(ctx context.Context, key string, opts minio.GetObjectOptions) (body []byte, info Info, err error) {
+func (s *s3Store) get(ctx context.Context, key string, opts minio.GetObjectOptions, buf []byte) (body []byte, info Info, err error) {
 	err = s.call(ctx, "get", key, func(ctx context.Context) error {
 		r, stat, header, err := s.core.GetObject(ctx, s.addr.Bucket, s.prefix+key, opts)
 		if err != nil {
@@ -46,7 +51,7 @@ func (s *s3Store) get(ctx context.Context, key string, opts minio.GetObjectOptio
 		}
 		defer r.Close()
 		info = Info{Key: key, Size: totalSize(header, stat.Size), Modified: stat.LastModified, ETag: stat.ETag}
-		body, err = readBody(r, stat.Size)
+		body, err = readBody(r, stat.Size, buf)
 		return err
 	})
 	if err != nil {
@@ -56,12 +61,12 @@ func (s *s3Store) get(ctx context.Context, key string, opts minio.GetObjectOptio
 }
 
 // readBody reads exactly the announced size, without growing as it goes.
-func readBody(r io.Reader, size int64) ([]byte, error) {
+func readBody(r io.Reader, size int64, buf []byte) ([]byte, error) {
 	if size < 0 || size > 1<<40 {
 		return io.ReadAll(r)
 	}
 	// A size that is a lie must not take the memory before the bytes are there.
-	if size > 64<<20 {
+	if size > 64<<20 && size > int64(cap(buf)) {
 		var b bytes.Buffer
 		n, err := b.ReadFrom(r)
 		if err == nil && n != size {
@@ -69,7 +74,7 @@ func readBody(r io.Reader, size int64) ([]byte, error) {
 		}
 		return b.Bytes(), err
 	}
-	body := make([]byte, size)
+	body := sized(buf, size)
 	if _, err := io.ReadFull(r, body); err != nil {
 		if errors.Is(err, io.EOF) {
 			err = io.ErrUnexpectedEOF

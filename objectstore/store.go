@@ -46,6 +46,14 @@ type Store interface {
 	Requests() Counts
 }
 
+// IntoGetter is a Store that reads an object into memory that is there. A
+// reader of many large objects then leaves nothing to clear and collect.
+type IntoGetter interface {
+	// GetInto is Get into the memory of buf, where that is large enough, else
+	// into new memory. Once it has returned nothing writes to either.
+	GetInto(ctx context.Context, key string, buf []byte) ([]byte, Info, error)
+}
+
 // Info describes an object.
 type Info struct {
 	Key      string

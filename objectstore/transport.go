@@ -79,6 +79,38 @@ func (c *countedConn) Close() error {
 	return c.Conn.Close()
 }
 
+// ReadFrom sends a request's body. One that lies in memory is handed to the
+// system whole: net/http alone copies it, 32 kB at a time, and makes a system
+// call for each.
+func (c *countedConn) ReadFrom(r io.Reader) (int64, error) {
+	limited, ok := r.(*io.LimitedReader)
+	if ok {
+		if body, ok := limited.R.(io.WriterTo); ok {
+			n, err := body.WriteTo(&limitedWriter{c.Conn, limited.N})
+			limited.N -= n
+			return n, err
+		}
+	}
+	return io.Copy(struct{ io.Writer }{c.Conn}, r)
+}
+
+// limitedWriter refuses what goes beyond a body's announced length.
+type limitedWriter struct {
+	w    io.Writer
+	left int64
+}
+
+var errLongBody = errors.New("a request's body is longer than was announced")
+
+func (l *limitedWriter) Write(p []byte) (int, error) {
+	if int64(len(p)) > l.left {
+		return 0, errLongBody
+	}
+	n, err := l.w.Write(p)
+	l.left -= int64(n)
+	return n, err
+}
+
 // attempt is one request of the store, carried in its context.
 //
 // minio-go sleeps up to 200 ms after a failed try even if it is not to try

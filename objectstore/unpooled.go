@@ -26,6 +26,13 @@ func (u unpooled) Get(ctx context.Context, key string) ([]byte, Info, error) {
 	return u.Store.Get(withoutPool(ctx), key)
 }
 
+func (u unpooled) GetInto(ctx context.Context, key string, buf []byte) ([]byte, Info, error) {
+	if s, ok := u.Store.(IntoGetter); ok {
+		return s.GetInto(withoutPool(ctx), key, buf)
+	}
+	return u.Get(ctx, key)
+}
+
 func (u unpooled) GetRange(ctx context.Context, key string, offset, length int64) ([]byte, Info, error) {
 	return u.Store.GetRange(withoutPool(ctx), key, offset, length)
 }

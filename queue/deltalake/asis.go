@@ -119,8 +119,8 @@ func (w *writer) gather() *batch {
 
 // absorb takes over all messages of a later batch.
 func (b *batch) absorb(o *batch) {
-	shift := len(b.data)
-	b.data = append(b.data, o.data...)
+	shift := len(b.data) - fileHead
+	b.data = append(b.data, o.data[fileHead:]...)
 	b.count += o.count
 	b.bytes += o.bytes
 	o.bytes = 0
@@ -128,7 +128,7 @@ func (b *batch) absorb(o *batch) {
 		r.begin, r.end = r.begin+shift, r.end+shift
 		b.runs = append(b.runs, r)
 	}
-	if len(b.data)-b.open >= pageBytes {
+	if len(b.data)-b.open >= b.pageBytes {
 		b.pages = append(b.pages, pageEnd{len(b.data), b.count})
 		b.open = len(b.data)
 	}

@@ -9,21 +9,26 @@ import (
 
 // batch is the messages of one commit.
 type batch struct {
-	// data holds the payloads as a Parquet page has them (PLAIN): each behind
-	// its length, 4 bytes, little-endian. So a batch is encoded by copying it.
+	// data is fileHead bytes, and then the payloads as a Parquet page has them
+	// (PLAIN): each behind its length, 4 bytes, little-endian. So a batch is
+	// encoded where it lies, or else by copying it.
 	data  []byte
 	pages []pageEnd // of the pages that are full
 	open  int       // where in data the page begins that is being filled
-	count int       // messages taken
-	bytes int64     // of their payloads
-	runs  []run     // whose they are, in order
+	// pageBytes ends a page.
+	pageBytes int
+	count     int   // messages taken
+	bytes     int64 // of their payloads
+	runs      []run // whose they are, in order
 
 	first int64 // clock, ns, when the first message was taken
 
 	// Set on the way.
 	number   int64  // of the batch, in the writer's txn
 	key      string // of the data file, relative to the table
-	file     []byte // the data file
+	file     []byte // the data file; it may lie in data
+	copied   []byte // memory of files that do not
+	lent     bool   // a request that was given up may still read the file
 	size     int64  // of the data file, bytes
 	rows     int64
 	txns     []txn      // what the commit says that is in the table then
@@ -46,33 +51,52 @@ type run struct {
 // it.
 type pageEnd struct{ data, count int }
 
-func newBatch() *batch { return &batch{stored: make(chan error, 1)} }
+// newBatch is an empty batch, whose pages end with the message that reaches
+// pageBytes.
+func newBatch(pageBytes int) *batch {
+	return &batch{data: make([]byte, fileHead), open: fileHead, pageBytes: pageBytes, stored: make(chan error, 1)}
+}
 
 func (b *batch) reset() {
 	clear(b.runs)
-	*b = batch{data: b.data[:0], pages: b.pages[:0], runs: b.runs[:0], txns: b.txns[:0], stored: b.stored, file: b.file[:0]}
+	e := batch{data: b.data[:fileHead], open: fileHead, pageBytes: b.pageBytes, pages: b.pages[:0], runs: b.runs[:0], txns: b.txns[:0], stored: b.stored, copied: b.copied[:0]}
+	if b.lent {
+		e.data, e.copied = make([]byte, fileHead), nil
+	}
+	*b = e
 }
 
 // add takes a message; number is its number in its producer.
 func (b *batch) add(p *Producer, number int64, payload []byte) {
 	begin := len(b.data)
+	b.put(payload)
+	b.own(p, number, 1, begin)
+}
+
+// put takes a message, for which own is to tell whose it is.
+func (b *batch) put(payload []byte) {
 	b.data = binary.LittleEndian.AppendUint32(b.data, uint32(len(payload)))
 	b.data = append(b.data, payload...)
-	end := len(b.data)
 	b.count++
 	b.bytes += int64(len(payload))
-	if end-b.open >= pageBytes {
+	if end := len(b.data); end-b.open >= b.pageBytes {
 		b.pages = append(b.pages, pageEnd{end, b.count})
 		b.open = end
 	}
-	if n := len(b.runs); n > 0 {
-		if r := &b.runs[n-1]; r.p == p && r.first+r.n == number && !r.dead {
-			r.n++
+}
+
+// own tells that the last n messages, from begin on, are a producer's, from
+// its message first on.
+func (b *batch) own(p *Producer, first, n int64, begin int) {
+	end := len(b.data)
+	if k := len(b.runs); k > 0 {
+		if r := &b.runs[k-1]; r.p == p && r.first+r.n == first && !r.dead {
+			r.n += n
 			r.end = end
 			return
 		}
 	}
-	b.runs = append(b.runs, run{p: p, first: number, n: 1, begin: begin, end: end})
+	b.runs = append(b.runs, run{p: p, first: first, n: n, begin: begin, end: end})
 }
 
 // seal decides which messages the file will hold: those that have an owner
@@ -105,19 +129,20 @@ func (b *batch) countTxns(counts map[string]int64) {
 	}
 }
 
-// plain is the pages of the messages that seal left, as data has them.
+// plain is the pages of the messages that seal left, as data has them, behind
+// as many bytes.
 func (b *batch) plain() (data []byte, pages []pageEnd) {
 	data, pages = b.data, b.pages
 	open, count := b.open, b.count
 	if b.rows < int64(b.count) {
-		data, pages = make([]byte, 0, len(b.data)), nil
-		open, count = 0, 0
+		data, pages = make([]byte, fileHead, len(b.data)), nil
+		open, count = fileHead, 0
 		for _, r := range b.runs {
 			for from := r.begin; !r.gone && from < r.end; count++ {
 				to := from + 4 + int(binary.LittleEndian.Uint32(b.data[from:]))
 				data = append(data, b.data[from:to]...)
 				from = to
-				if len(data)-open >= pageBytes {
+				if len(data)-open >= b.pageBytes {
 					pages = append(pages, pageEnd{len(data), count + 1})
 					open = len(data)
 				}

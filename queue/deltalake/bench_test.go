@@ -11,7 +11,7 @@ import (
 
 // filled is a batch of n messages of 100 B.
 func filled(n int) *batch {
-	b := newBatch()
+	b := newBatch(largePage)
 	p := &Producer{}
 	payload := bytes.Repeat([]byte("x"), 100)
 	for i := range n {

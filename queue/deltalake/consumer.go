@@ -21,7 +21,7 @@ type Consumer struct {
 
 	// Of Receive alone.
 	turn int
-	last []queue.Delivery
+	last *fetched
 	from *tail
 	err  error // fatal; what other partitions have comes no more
 }
@@ -51,7 +51,7 @@ func (c *Consumer) Receive(ctx context.Context) ([]queue.Delivery, error) {
 			return nil, c.err
 		}
 		if f != nil {
-			c.last, c.from = f.deliveries, from
+			c.last, c.from = f, from
 			f.trace.Set(queue.StageDeliver, time.Duration(c.q.cfg.Clock.Now()-f.readyAt))
 			if c.cfg.Trace != nil {
 				c.callback.Lock()

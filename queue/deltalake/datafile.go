@@ -21,6 +21,8 @@ type encoder struct {
 	id      format.CompressionCodec
 	out     []byte
 	ints    []byte // pages of a constant
+	inPlace bool   // the file that is being written is where its batch is
+	head    []byte // the header of its first page
 	meta    format.FileMetaData
 	thrift  *thrift.Encoder
 }
@@ -30,8 +32,24 @@ type column struct {
 	kind format.Type
 }
 
-// pageBytes ends a page of payloads with the first that reaches it.
-const pageBytes = 1 << 20
+// A page of payloads ends with the first that reaches so many bytes. One that
+// is compressed is best kept in the processor's caches; one that is not should
+// be the only one, since the file then is where the batch is.
+const (
+	smallPage = 1 << 20
+	largePage = 32 << 20
+)
+
+func (e *encoder) pageBytes() int {
+	if e.id == format.Uncompressed {
+		return largePage
+	}
+	return smallPage
+}
+
+// fileHead is room for what stands before the first values of a file: the
+// magic and the header of a page, of at most 30 bytes.
+const fileHead = 64
 
 const parquetMagic = "PAR1"
 
@@ -66,9 +84,11 @@ func (e *encoder) Write(b []byte) (int, error) {
 // what was there. timeMs goes into the column time.
 func (e *encoder) encode(b *batch, timeMs int64) error {
 	data, pages := b.plain()
-	e.out = append(slices.Grow(b.file[:0], len(data)+16*len(e.columns)*len(pages)+1<<10), parquetMagic...)
 	group := &e.meta.RowGroups[0]
 	group.TotalByteSize, group.TotalCompressedSize, group.NumRows = 0, 0, b.rows
+	if err := e.begin(b, data, pages); err != nil {
+		return fmt.Errorf("deltalake: encode %d rows: %w", b.rows, err)
+	}
 	for i := range e.columns {
 		md, err := e.chunk(i, data, pages, timeMs)
 		if err != nil {
@@ -85,7 +105,41 @@ func (e *encoder) encode(b *batch, timeMs int64) error {
 	}
 	e.out = binary.LittleEndian.AppendUint32(e.out, uint32(len(e.out)-footer))
 	b.file = append(e.out, parquetMagic...)
+	if !e.inPlace {
+		b.copied = b.file
+	}
 	e.out = nil
+	return nil
+}
+
+// begin begins a file: in the batch itself, if its first column is one page
+// there as it will be in the file, so that nothing is copied.
+func (e *encoder) begin(b *batch, data []byte, pages []pageEnd) error {
+	more := 1 << 10 // for footer and headers
+	for _, c := range e.columns[1:] {
+		if c.kind == format.Int64 {
+			more += 8*int(b.rows) + 64*len(pages)
+		}
+	}
+	e.inPlace = e.id == format.Uncompressed && len(pages) == 1 && b.rows == int64(b.count)
+	if !e.inPlace {
+		e.out = append(slices.Grow(b.copied[:0], len(data)+64*len(pages)+more), parquetMagic...)
+		return nil
+	}
+	values := len(data) - fileHead
+	e.out = e.head[:0]
+	if err := e.header(values, values, pages[0].count); err != nil {
+		return err
+	}
+	head := e.out
+	from := fileHead - len(parquetMagic) - len(head)
+	if from < 0 {
+		return fmt.Errorf("the header of a page has %d bytes", len(head))
+	}
+	b.data = slices.Grow(data, more)
+	e.out = b.data[from:]
+	copy(e.out[copy(e.out, parquetMagic):], head)
+	e.head = head
 	return nil
 }
 
@@ -96,7 +150,14 @@ func (e *encoder) chunk(i int, data []byte, pages []pageEnd, timeMs int64) (form
 		Type: c.kind, Encoding: []format.Encoding{format.Plain}, PathInSchema: []string{c.name},
 		Codec: e.id, DataPageOffset: int64(len(e.out)),
 	}
-	var from pageEnd
+	if i == 0 && e.inPlace {
+		md.DataPageOffset = int64(len(parquetMagic))
+		md.NumValues = int64(pages[0].count)
+		md.TotalUncompressedSize = int64(len(e.head) + len(data) - fileHead)
+		md.TotalCompressedSize = md.TotalUncompressedSize
+		return md, nil
+	}
+	from := pageEnd{data: fileHead}
 	for _, to := range pages {
 		values := data[from.data:to.data]
 		switch c.name {
@@ -126,15 +187,20 @@ func (e *encoder) page(values []byte, n int) (header int, err error) {
 		}
 	}
 	begin := len(e.out)
-	err = e.thrift.Encode(&format.PageHeader{
-		Type: format.DataPage, UncompressedPageSize: int32(len(values)), CompressedPageSize: int32(len(stored)),
+	err = e.header(len(values), len(stored), n)
+	header = len(e.out) - begin
+	e.out = append(e.out, stored...)
+	return header, err
+}
+
+// header writes the header of a page.
+func (e *encoder) header(size, stored, n int) error {
+	return e.thrift.Encode(&format.PageHeader{
+		Type: format.DataPage, UncompressedPageSize: int32(size), CompressedPageSize: int32(stored),
 		DataPageHeader: thrift.New(format.DataPageHeader{
 			NumValues: int32(n), Encoding: format.Plain, DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE,
 		}),
 	})
-	header = len(e.out) - begin
-	e.out = append(e.out, stored...)
-	return header, err
 }
 
 // constants is n times a value, PLAIN.

@@ -26,8 +26,10 @@ func TestDataFileRoundTrip(t *testing.T) {
 					t.Fatal(err)
 				}
 				d := decoder{column: "data", retracts: schema == Pathway, partition: 3}
-				b := newBatch()
-				for _, n := range []int{1, 2, 5000, 3, 9000, 1} { // of several pages, and again of one
+				b := newBatch(smallPage / 2)
+				for k, n := range []int{1, 2, 5000, 3, 9000, 5000, 7000, 1} { // of several pages, and again of one
+					b.lent = k == 3 || k == 6 // a request still reads the file
+					before, beforeWas, lent := b.file, bytes.Clone(b.file), b.lent
 					b.reset()
 					var want [][]byte
 					for i := range n {
@@ -38,7 +40,7 @@ func TestDataFileRoundTrip(t *testing.T) {
 						// Every third run has no owner any more.
 						owner := &Producer{}
 						b.add(owner, int64(i), p)
-						if i%3 == 2 {
+						if k%2 == 0 && i%3 == 2 {
 							b.runs[len(b.runs)-1].dead = true
 						} else {
 							want = append(want, p)
@@ -53,6 +55,9 @@ func TestDataFileRoundTrip(t *testing.T) {
 						t.Fatalf("%d of %d rows came back: %v", len(got), len(want), err)
 					}
 					checkWithParquetGo(t, b.file, schema, want)
+					if lent && !bytes.Equal(before, beforeWas) {
+						t.Fatal("a file that was being read was written to")
+					}
 					for i := range got {
 						if !bytes.Equal(got[i].Payload, want[i]) || got[i].Offset != 9 || got[i].Partition != 3 {
 							t.Fatalf("row %d: %+v, expected the payload %x", i, got[i], want[i])
@@ -158,6 +163,36 @@ func TestForeignDataFiles(t *testing.T) {
 					t.Errorf("a file without the column: %v", err)
 				}
 			})
+		}
+	}
+}
+
+// What needs no other form is not copied: the file is where the batch is.
+func TestBatchIsItsFile(t *testing.T) {
+	for _, schema := range []Schema{DataOnly, Pathway} {
+		e, err := newEncoder(&Config{Column: "data", Schema: schema, Codec: None})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := newBatch(e.pageBytes())
+		for round := range 3 {
+			b.reset()
+			for i := range 40_000 { // 4 MB
+				b.add(&Producer{}, int64(i), bytes.Repeat([]byte{byte(i)}, 100))
+			}
+			b.seal()
+			if err := e.encode(b, 0); err != nil {
+				t.Fatal(err)
+			}
+			values := b.data[fileHead:]
+			if at := bytes.Index(b.file[:fileHead], values[:20]); at < 0 || &b.file[at] != &values[0] || len(b.copied) > 0 {
+				t.Fatalf("%s, round %d: the batch was copied", schema, round)
+			}
+			d := decoder{column: "data"}
+			got, _, err := d.decode(b.file, 0, nil)
+			if err != nil || len(got) != 40_000 || got[299].Payload[99] != 299%256 {
+				t.Fatalf("%s, round %d: %d messages: %v", schema, round, len(got), err)
+			}
 		}
 	}
 }

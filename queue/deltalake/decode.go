@@ -2,10 +2,13 @@ package deltalake
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
 
 	"queuebench/queue"
 )
@@ -17,6 +20,7 @@ type decoder struct {
 	stamp     *Stamp
 	commitMs  int64 // time of the version that is decoded
 	partition int32
+	elsewhere bool // some payloads of the last file do not lie in its body
 }
 
 // decodeValues is how many values are taken from a page at once.
@@ -39,6 +43,7 @@ func (d *decoder) decode(body []byte, version int64, dst []queue.Delivery) (_ []
 		return dst, 0, fmt.Errorf("%w: Parquet: %w", ErrCorrupt, err)
 	}
 	first := len(dst)
+	d.elsewhere = false
 	err = eachChunk(f, body, d.column, parquet.ByteArray, func(c *chunk) error {
 		dst, err = d.payloads(c, version, dst)
 		return err
@@ -68,22 +73,44 @@ func (d *decoder) decode(body []byte, version int64, dst []queue.Delivery) (_ []
 
 func (d *decoder) payloads(c *chunk, version int64, dst []queue.Delivery) ([]queue.Delivery, error) {
 	before := len(dst)
-	add := func(b []byte) {
-		dst = append(dst, queue.Delivery{Payload: b, Partition: d.partition, Offset: version})
-	}
-	err := plainPages(c.body, c.meta, c.optional, func(values []byte, n int) error { return eachByteArray(values, n, add) })
+	d.elsewhere = d.elsewhere || c.meta.Codec != format.Uncompressed
+	err := plainPages(c.body, c.meta, c.optional, func(values []byte, n int) (err error) {
+		dst, err = d.deliveries(values, n, version, dst)
+		return err
+	})
 	if !errors.Is(err, errNotPlain) {
 		return dst, err
 	}
-	dst = dst[:before]
+	dst, d.elsewhere = dst[:before], true
 	err = c.eachValue(func(v parquet.Value) {
-		if v.IsNull() {
-			add(nil) // a message without bytes
-		} else {
-			add(v.ByteArray())
+		m := queue.Delivery{Partition: d.partition, Offset: version}
+		if !v.IsNull() { // else a message without bytes
+			m.Payload = v.ByteArray()
 		}
+		dst = append(dst, m)
 	})
 	return dst, err
+}
+
+// deliveries appends the messages of a page: n length-prefixed values.
+func (d *decoder) deliveries(values []byte, n int, version int64, dst []queue.Delivery) ([]queue.Delivery, error) {
+	if n < 0 || len(values)/4 < n {
+		return dst, errNotPlain
+	}
+	dst = slices.Grow(dst, n)
+	page := dst[len(dst) : len(dst)+n]
+	for i := range page {
+		if len(values) < 4 {
+			return dst, errNotPlain
+		}
+		size := binary.LittleEndian.Uint32(values)
+		if uint64(size) > uint64(len(values)-4) {
+			return dst, errNotPlain
+		}
+		page[i] = queue.Delivery{Payload: values[4 : 4+size : 4+size], Partition: d.partition, Offset: version}
+		values = values[4+size:]
+	}
+	return dst[:len(dst)+n], nil
 }
 
 // int64s calls yield for each value.

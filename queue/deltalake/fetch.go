@@ -14,15 +14,12 @@ import (
 
 // fetch starts to get and decode a data file, once there is room.
 func (t *tail) fetch(ctx context.Context, wg *sync.WaitGroup, c *commit, a *addFile, base queue.Trace) error {
-	f := &fetched{trace: base}
+	var f *fetched
 	for {
 		t.mu.Lock()
 		if len(t.pending) < t.t.cfg.ReadAhead {
+			f = t.spare(base)
 			t.pending = append(t.pending, f)
-			if n := len(t.free); n > 0 {
-				f.deliveries = t.free[n-1]
-				t.free = t.free[:n-1]
-			}
 			t.mu.Unlock()
 			break
 		}
@@ -67,10 +64,13 @@ func (d *decoder) fill(ctx context.Context, t *tail, f *fetched, version int64, 
 		f.err = name(err)
 		return
 	}
+	if t.reads {
+		f.makeRoom(a.Size)
+	}
 	var body []byte
 	event := func(kind, text string) { t.g.event(t, kind, text) }
 	_, err = t.t.retry(ctx, "GET of "+key, event, func() (err error) {
-		body, err = t.t.get(ctx, key)
+		body, err = t.t.getInto(ctx, key, f.body)
 		if err == nil && int64(len(body)) != a.Size {
 			err = fmt.Errorf("%w: it has %d bytes, the log says %d", ErrCorrupt, len(body), a.Size)
 		}
@@ -89,7 +89,7 @@ func (d *decoder) fill(ctx context.Context, t *tail, f *fetched, version int64, 
 		f.err = name(err)
 		return
 	}
-	f.deliveries = deliveries
+	f.deliveries, f.body, f.elsewhere = deliveries, body, d.elsewhere
 	f.trace.Messages, f.trace.Bytes, f.trace.Tries = len(deliveries), int64(len(body)), 1
 	f.trace.Set(queue.StageDataGet, time.Duration(decoding-begun))
 	f.trace.Set(queue.StageDecode, time.Duration(clk.Now()-decoding))
@@ -117,21 +117,68 @@ func (t *tail) take() (*fetched, error) {
 		if len(f.deliveries) > 0 {
 			return f, nil
 		}
-		t.giveBack(f.deliveries)
+		t.giveBack(f)
 	}
 	return nil, t.err
 }
 
-// recycle takes back the memory of deliveries that are no longer used.
-func (t *tail) recycle(ds []queue.Delivery) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.giveBack(ds)
+// spare is a fetched with memory of an earlier one, if there is any. The lock
+// is held.
+func (t *tail) spare(base queue.Trace) *fetched {
+	n := len(t.free)
+	if n == 0 {
+		return &fetched{trace: base}
+	}
+	f := t.free[n-1]
+	t.free = t.free[:n-1]
+	*f = fetched{trace: base, deliveries: f.deliveries, body: f.body}
+	return f
 }
 
-func (t *tail) giveBack(ds []queue.Delivery) {
-	if cap(ds) > 0 && len(t.free) < t.t.cfg.ReadAhead {
-		clear(ds) // so that the file's memory can go
-		t.free = append(t.free, ds[:0])
+// recycle takes back what is no longer used.
+func (t *tail) recycle(f *fetched) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.giveBack(f)
+}
+
+// So much memory is always kept: bytes of a body, and deliveries.
+const (
+	smallBody     = 1 << 20
+	fewDeliveries = 8192
+)
+
+// giveBack keeps the memory of a data file and its deliveries for another one,
+// but not what is much larger than this one needed. The lock is held.
+func (t *tail) giveBack(f *fetched) {
+	if len(t.free) >= t.t.cfg.ReadAhead {
+		return
+	}
+	if !t.reads || cap(f.body) > max(4*len(f.body), smallBody) {
+		f.body = nil
+	}
+	if cap(f.deliveries) > max(4*len(f.deliveries), fewDeliveries) {
+		f.deliveries = nil
+	}
+	if f.body == nil || f.elsewhere {
+		clear(f.deliveries) // so that what they point to can go
+	}
+	t.free = append(t.free, f)
+}
+
+// maxRoom is the largest size in a log, in bytes, that is believed before the
+// file is there.
+const maxRoom = 64 << 20
+
+// makeRoom gives a fetched memory for a data file, and some more, since the
+// next one may be larger.
+func (f *fetched) makeRoom(size int64) {
+	if size <= int64(cap(f.body)) {
+		return
+	}
+	f.body = nil
+	clear(f.deliveries[:cap(f.deliveries)])
+	if size <= maxRoom {
+		f.body = make([]byte, 0, size+size/8)
 	}
 }

@@ -106,7 +106,7 @@ func (w *writer) spare() *batch {
 		w.free = w.free[:n-1]
 		return b
 	}
-	return newBatch()
+	return newBatch(w.encoder.pageBytes())
 }
 
 // recycle gives up a batch and its bytes. The lock is held.
@@ -153,7 +153,7 @@ func (w *writer) send(b *batch) {
 		}
 		if tries > 1 || err != nil {
 			// A request that was given up may still read the bytes.
-			b.file = nil
+			b.lent = true
 		}
 		b.storedAt = clk.Now()
 		b.trace.Set(queue.StageDataPut, time.Duration(b.storedAt-encoded))

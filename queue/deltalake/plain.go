@@ -89,22 +89,6 @@ func withoutLevels(page []byte, n int64, e format.Encoding) ([]byte, bool) {
 	return page[size:], true
 }
 
-// eachByteArray calls yield for n length-prefixed values.
-func eachByteArray(values []byte, n int, yield func([]byte)) error {
-	for range n {
-		if len(values) < 4 {
-			return errNotPlain
-		}
-		size := binary.LittleEndian.Uint32(values)
-		if uint64(size) > uint64(len(values)-4) {
-			return errNotPlain
-		}
-		yield(values[4 : 4+size : 4+size])
-		values = values[4+size:]
-	}
-	return nil
-}
-
 // eachInt64 calls yield for n values.
 func eachInt64(values []byte, n int, yield func(int64)) error {
 	if len(values) < 8*n {

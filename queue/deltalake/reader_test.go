@@ -37,7 +37,7 @@ func (h *byHand) data(key, path string, dataChange bool, payloads ...string) str
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	b := newBatch()
+	b := newBatch(e.pageBytes())
 	for i, p := range payloads {
 		b.add(&Producer{}, int64(i), []byte(p))
 	}

@@ -18,20 +18,13 @@ func (w *writer) add(p *Producer, batch []queue.Message) (n int, err error) {
 	case p.closed.Load():
 		return 0, queue.ErrClosed
 	}
-	for i := range batch {
-		size := int64(len(batch[i].Payload))
-		if w.bytes+size > cfg.MaxPending {
+	for n < len(batch) {
+		k := w.fill(p, batch[n:])
+		if k == 0 {
 			break
 		}
-		b := w.open
-		if b.count == 0 {
-			b.first = cfg.Clock.Now()
-		}
-		b.add(p, p.taken, batch[i].Payload)
-		w.bytes += size
-		p.taken++
-		n++
-		if b.bytes >= cfg.BatchBytes || b.count >= cfg.BatchMessages {
+		n += k
+		if b := w.open; b.bytes >= cfg.BatchBytes || b.count >= cfg.BatchMessages {
 			w.sealed = append(w.sealed, b)
 			w.open = w.spare()
 			wake(w.full)
@@ -39,6 +32,29 @@ func (w *writer) add(p *Producer, batch []queue.Message) (n int, err error) {
 	}
 	p.pending.Add(int64(n))
 	return n, nil
+}
+
+// fill puts messages into the open batch while there is room, up to the one
+// that makes it full. The lock is held.
+func (w *writer) fill(p *Producer, batch []queue.Message) (n int) {
+	cfg, b := w.t.cfg, w.open
+	if b.count == 0 {
+		b.first = cfg.Clock.Now()
+	}
+	begin, bytes := len(b.data), b.bytes
+	for n < len(batch) && w.bytes+b.bytes-bytes+int64(len(batch[n].Payload)) <= cfg.MaxPending {
+		b.put(batch[n].Payload)
+		n++
+		if b.bytes >= cfg.BatchBytes || b.count >= cfg.BatchMessages {
+			break
+		}
+	}
+	if n > 0 {
+		b.own(p, p.taken, int64(n), begin)
+		p.taken += int64(n)
+		w.bytes += b.bytes - bytes
+	}
+	return n
 }
 
 // finish tells the producers of a batch its fate. A fatal error is the fate

@@ -20,9 +20,20 @@ type table struct {
 }
 
 func (t *table) get(ctx context.Context, key string) ([]byte, error) {
+	return t.getInto(ctx, key, nil)
+}
+
+// getInto is get into memory that is there, if the store can. Whatever it
+// returns is the caller's.
+func (t *table) getInto(ctx context.Context, key string, buf []byte) (body []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, t.cfg.RequestTimeout)
 	defer cancel()
-	body, info, err := t.store.Get(ctx, key)
+	var info objectstore.Info
+	if s, ok := t.store.(objectstore.IntoGetter); ok && buf != nil {
+		body, info, err = s.GetInto(ctx, key, buf)
+	} else {
+		body, info, err = t.store.Get(ctx, key)
+	}
 	if err == nil && int64(len(body)) != info.Size {
 		// A version that is cut at the end of a line would still parse.
 		err = fmt.Errorf("%s: %w: %d of %d bytes came", key, ErrCorrupt, len(body), info.Size)

@@ -30,8 +30,10 @@ type tail struct {
 	mu      sync.Mutex
 	pending []*fetched // in order; the first may not be ready yet
 	room    chan struct{}
-	err     error // after all of pending
-	free    [][]queue.Delivery
+	err     error      // after all of pending
+	free    []*fetched // whose memory is used again
+	// reads: the store can read into memory that is there.
+	reads bool
 }
 
 // fetched is a data file of a version, on its way to the consumer.
@@ -39,6 +41,8 @@ type fetched struct {
 	ready      bool
 	err        error
 	deliveries []queue.Delivery
+	body       []byte // of the data file
+	elsewhere  bool   // the deliveries do not point into it
 	trace      queue.Trace
 	readyAt    int64 // clock, ns
 }
@@ -52,6 +56,7 @@ func newTail(t *table, g *group, start int64, notBefore int64) *tail {
 		fetching: make(chan struct{}, fetchParallel), pace: newPace(t.cfg.CommitInterval, t.cfg.PollInterval),
 		decoder: decoder{column: t.cfg.Column, partition: t.partition, stamp: t.cfg.Stamp},
 	}
+	_, tail.reads = t.store.(objectstore.IntoGetter)
 	if t.cfg.Design == AsPathway {
 		tail.readAsPathway()
 	}

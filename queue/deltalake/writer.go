@@ -56,7 +56,7 @@ func openWriter(ctx context.Context, t *table) (*writer, error) {
 		return nil, err
 	}
 	w := &writer{
-		t: t, id: uuid.NewString(), encoder: e, full: make(chan struct{}, 1), open: newBatch(),
+		t: t, id: uuid.NewString(), encoder: e, full: make(chan struct{}, 1), open: newBatch(e.pageBytes()),
 		slots: make(chan struct{}, t.cfg.Pipeline), commits: make(chan *batch, t.cfg.Pipeline),
 	}
 	s, created, err := t.openForWriting(ctx, w.event)

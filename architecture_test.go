@@ -41,7 +41,8 @@ var mayEnter = map[string]string{
 	"runner/envelope":      "",
 	"runner/schedule":      "",
 	"runner/seqset":        "",
-	"runner/payload":       "queue runner/envelope",
+	"runner/identity":      "queue runner/envelope",
+	"runner/payload":       "queue runner/envelope runner/identity",
 	"runner/pace":          "clock",
 	"runner/ledger":        "queue rawlog runner/seqset",
 	"runner/hostinfo":      "rawlog",
@@ -50,7 +51,7 @@ var mayEnter = map[string]string{
 	"runner/metrics":       "runner rawlog rawlog/logwriter stats objectstore",
 	"runner/calibration":   "runner runner/hostinfo runner/pace runner/payload runner/schedule queue rawlog rawlog/logwriter stats clock objectstore",
 	"runner": "queue rawlog rawlog/logwriter stats clock objectstore " +
-		"runner/envelope runner/schedule runner/payload runner/seqset runner/pace runner/ledger runner/hostinfo",
+		"runner/envelope runner/identity runner/schedule runner/payload runner/seqset runner/pace runner/ledger runner/hostinfo",
 	"internal/command":     "internal/nearest",
 	"internal/nearest":     "",
 	"workload":             "internal/nearest internal/yamlfile",
@@ -62,9 +63,10 @@ var mayEnter = map[string]string{
 	"internal/storeflags":  "internal/command objectstore",
 	"internal/versitygw":   "",
 	"cmd/analyze":          "analysis figure site rawlog rawlog/logstore internal/command internal/storeflags internal/version",
-	"cmd/bench": "queue queue/memory queue/deltalake objectstore objectstore/embedded rawlog rawlog/logwriter runner runner/schedule runner/payload " +
+	"cmd/bench": "queue queue/memory queue/deltalake objectstore objectstore/embedded rawlog rawlog/logwriter runner runner/schedule runner/payload runner/identity " +
 		"runner/pace runner/capacity runner/hostinfo runner/calibration runner/metrics runner/tailing stats clock clock/offset workload scenario internal/nearest internal/yamlfile internal/command internal/storeflags internal/version",
-	"interop/duckdb": "",
+	"interop/duckdb":       "",
+	"internal/kafkabroker": "",
 }
 
 type pkg struct {

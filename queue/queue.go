@@ -56,6 +56,8 @@ type Info struct {
 	DeliversOnce bool `json:"delivers_once"`
 	// Headers: messages may carry headers, and deliveries do.
 	Headers bool `json:"headers,omitempty"`
+	// Keys: deliveries carry the key that the message had.
+	Keys bool `json:"keys,omitempty"`
 	// CommitInterval is the period at which messages become visible; 0 where
 	// there is none.
 	CommitInterval time.Duration `json:"commit_interval_ns"`

@@ -51,6 +51,9 @@ type Manifest struct {
 	EndedNs   int64 `json:"ended_ns,omitempty"`
 
 	Queue queue.Info `json:"queue"`
+	// Consumed is the queue that the consumers read, where a pipeline lies
+	// between it and Queue; nil where they read Queue.
+	Consumed *queue.Info `json:"consumed,omitempty"`
 	// Store and LogStore say where the queue's objects and the log lie.
 	Store    StoreInfo `json:"store"`
 	LogStore StoreInfo `json:"log_store"`

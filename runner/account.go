@@ -95,6 +95,9 @@ func (s *step) tellForeign() {
 
 // broken are the promises of the queue that the step saw broken.
 func (s *step) broken() (texts []string) {
+	if s.plan.Through != nil {
+		return nil // a pipeline promises nothing
+	}
 	info, a := s.queues[0].Info(), s.rec.Accounting
 	// In a search, a rate that is too high leaves messages at the deadline.
 	if info.LosesNothing && a.Lost > 0 && !(s.r.cfg.Search && s.expired) {

@@ -63,6 +63,9 @@ type Plan struct {
 	// Open makes the queue of a topic of this step, from 0, under a name of the
 	// step's own.
 	Open func(ctx context.Context, topic int) (queue.Queue, error)
+	// Through says that a pipeline lies between producers and consumers; nil for
+	// none.
+	Through *Through
 	// Settings are those in which this step differs from others, as text.
 	Settings map[string]string
 }
@@ -143,6 +146,11 @@ func (c *Config) Check() error {
 // Check refuses a plan that cannot run, with what to change.
 func (p *Plan) Check() error {
 	l := &p.Load
+	if p.Through != nil {
+		if err := p.Through.check(p); err != nil {
+			return err
+		}
+	}
 	switch p.Role {
 	case rawlog.RoleProduce:
 		with := *p

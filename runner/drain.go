@@ -109,7 +109,7 @@ func (s *step) drained(ctx context.Context) {
 		acked, open := s.inBooks()
 		all, either := true, true
 		for _, g := range s.groups {
-			whole, have := g.count.Load() == marks, s.has(g, acked)
+			whole, have := s.plan.Through == nil && g.count.Load() == marks, s.has(g, acked)
 			all = all && whole && have
 			either = either && (whole || have && open == 0)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"queuebench/queue"
 	"queuebench/rawlog"
+	"queuebench/runner/identity"
 	"queuebench/runner/ledger"
 	"queuebench/runner/schedule"
 )
@@ -20,7 +21,7 @@ func (s *step) open(ctx context.Context, cancel context.CancelCauseFunc) error {
 			return err
 		}
 	}
-	s.r.queueIs(s.queues[0].Info())
+	s.describeQueues()
 	for topic := range s.queues {
 		for _, g := range s.groups {
 			for range s.plan.Load.Consumers {
@@ -35,7 +36,7 @@ func (s *step) open(ctx context.Context, cancel context.CancelCauseFunc) error {
 			return err
 		}
 	}
-	return nil
+	return s.sendHeaders(ctx)
 }
 
 func (s *step) openQueue(ctx context.Context, topic int) error {
@@ -54,14 +55,17 @@ func (s *step) openQueue(ctx context.Context, topic int) error {
 	if len(s.plan.Load.Payload.Headers) > 0 && !q.Info().Headers {
 		return fmt.Errorf("opening the queue: a %s queue carries no headers, and the load has %d", q.Info().Kind, len(s.plan.Load.Payload.Headers))
 	}
+	if err := carries(q.Info(), s.plan.Load.Payload.Identity); err != nil {
+		return err
+	}
 	s.partitions = n
 	if s.plan.Role == rawlog.RoleConsume {
-		return nil // the producers' half creates it
+		return s.openOutlet(ctx, topic) // the producers' half creates it
 	}
 	if err := q.Create(ctx); err != nil {
 		return fmt.Errorf("creating the queue: %w", err)
 	}
-	return nil
+	return s.openOutlet(ctx, topic)
 }
 
 func (s *step) openConsumer(ctx context.Context, topic int, g *group, cancel context.CancelCauseFunc) (err error) {
@@ -74,7 +78,13 @@ func (s *step) openConsumer(ctx context.Context, topic int, g *group, cancel con
 			start = a.cfg.Recorded.start(g.name, topic)
 		}
 	}
-	r := newReceiver(id, g, s.tag, s.plan.Schedule, s.plan.Load.AllProducers(), s.partitions)
+	if s.plan.Through != nil {
+		start.Kind = queue.StartLatest
+	}
+	r := newReceiver(id, g, s.tag, s.plan.Schedule, s.plan.Load.AllProducers(), s.outlet.Partitions)
+	if s.plan.readsElsewhere() {
+		r.elsewhere, r.headerLine = identity.NewReader(s.plan.identity()), s.payloads.HeaderLine()
+	}
 	r.clock, r.start, r.hold, r.loop = cfg.Clock, &s.start, s.hold, s.loop
 	if s.loop != nil {
 		for p := range r.tracks { // any of them may have sent any number
@@ -85,7 +95,7 @@ func (s *step) openConsumer(ctx context.Context, topic int, g *group, cancel con
 	if s.attendance != nil {
 		s.attendance.goOn(r)
 	}
-	r.consumer, err = s.queues[topic].Consumer(ctx, queue.ConsumerConfig{
+	r.consumer, err = s.outlets[topic].Consumer(ctx, queue.ConsumerConfig{
 		ID: id, Group: g.name, Start: start, Trace: s.events.traces(r.name()), Event: s.events.of(r.name()),
 	})
 	if err != nil {
@@ -117,7 +127,7 @@ func (s *step) openProducer(ctx context.Context, id int) (err error) {
 	topic := id / load.Producers
 	p := &sender{
 		id: id, tag: s.tag, partitions: s.partitions, group: groupOf(s.plan.Schedule),
-		clock: cfg.Clock, pacing: load.Pacing, events: s.events, stop: &s.stop, until: &s.until,
+		unmarked: s.plan.Through != nil, clock: cfg.Clock, pacing: load.Pacing, events: s.events, stop: &s.stop, until: &s.until,
 	}
 	p.refusals.kind, p.refusals.what = "refused", "were not taken"
 	p.failures.kind, p.failures.what = "failed", "failed"

@@ -11,6 +11,7 @@ import (
 	"queuebench/queue"
 	"queuebench/rawlog"
 	"queuebench/runner/envelope"
+	"queuebench/runner/identity"
 	"queuebench/runner/pace"
 	"queuebench/runner/schedule"
 )
@@ -36,6 +37,9 @@ type receiver struct {
 	poll poll
 
 	tracks []track // per producer
+
+	elsewhere  *identity.Reader // of identities that are not the first bytes; nil for none
+	headerLine []byte           // a message that is none; nil for none
 
 	half     *attendance    // nil but in a consume half
 	recorded *recordedGroup // before this process; nil for nothing

@@ -240,10 +240,10 @@ func (r *run) warn(text string) {
 }
 
 // queueIs keeps what the queue says of itself.
-func (r *run) queueIs(info queue.Info) {
+func (r *run) queueIs(info queue.Info, consumed *queue.Info) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.cfg.Manifest.Queue = info
+	r.cfg.Manifest.Queue, r.cfg.Manifest.Consumed = info, consumed
 }
 
 // oneLine keeps joined errors on one line.

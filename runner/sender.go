@@ -36,6 +36,7 @@ type sender struct {
 	share      schedule.Share
 	partitions int
 	source     *payload.Source
+	unmarked   bool   // it sends no end marks
 	group      int    // most messages of a Send
 	told       []byte // of the begin marks; nil for none
 	clock      *clock.Clock
@@ -225,6 +226,12 @@ func (s *sender) held(from, to int64) {
 // finish sends an end mark to each partition and waits until everything that
 // was handed over is resolved.
 func (s *sender) finish(ctx context.Context) error {
+	if s.unmarked {
+		if err := s.producer.Flush(ctx); err != nil {
+			return fmt.Errorf("flushing: %w", err)
+		}
+		return nil
+	}
 	for s.books.RingRoom() < s.partitions {
 		if err := ctx.Err(); err != nil {
 			return err

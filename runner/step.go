@@ -51,6 +51,8 @@ type step struct {
 
 	queues     []queue.Queue // of each topic
 	partitions int           // of each queue
+	outlets    []queue.Queue // what consumers of each topic read: queues, unless a pipeline lies between
+	outlet     queue.Info    // of each
 	payloads   *payload.Set
 	events     *events
 	besides    *Beside // nil for none
@@ -229,7 +231,8 @@ func (s *step) remove(ctx context.Context) (err error) {
 	case <-s.ended: // what is still written while it is removed would stay
 	case <-ctx.Done():
 	}
-	for topic, q := range s.queues {
+	for i, q := range s.allQueues() {
+		topic := i % len(s.queues)
 		if keep {
 			err = errors.Join(err, q.Close())
 			continue

@@ -17,6 +17,11 @@ func (r *receiver) take(batch []queue.Delivery, now int64) {
 	}
 	var deliveries int64
 	for len(batch) > 0 {
+		if r.elsewhere != nil {
+			deliveries += r.takeOther(&batch[0], now)
+			batch = batch[1:]
+			continue
+		}
 		first, n := r.startOfRun(batch)
 		if n > 0 {
 			if deliveries == 0 {
@@ -73,9 +78,31 @@ func (r *receiver) startOfRun(batch []queue.Delivery) (first envelope.ID, n int)
 // takeRun counts and records deliveries of one producer and partition, whose
 // seqs ascend by 1 from first.
 func (r *receiver) takeRun(first envelope.ID, run []queue.Delivery, now int64) {
+	r.count(first, int64(len(run)), run[0].Partition, now)
+	row := r.row(first, run[0].Partition, now)
+	for seq := first.Seq; len(run) > 0; {
+		rows := r.log.Reserve(len(run))
+		for i := range rows {
+			d := &run[i]
+			rows[i] = row
+			rows[i].Seq, rows[i].Offset, rows[i].BrokerNs, rows[i].BrokerKind = seq, d.Offset, d.BrokerNs, d.BrokerKind
+			seq++
+		}
+		r.log.Publish(len(rows))
+		run = run[len(rows):]
+	}
+}
+
+// row is what the rows of a delivery have in common, with the seq of the first.
+func (r *receiver) row(first envelope.ID, partition int32, now int64) rawlog.ReceivedRow {
+	return rawlog.ReceivedRow{Consumer: int32(r.id), Group: r.group.name, Producer: int32(first.Producer), Seq: first.Seq, ReceivedNs: now, Partition: partition, PolledNs: r.poll.at}
+}
+
+// count counts n messages of one producer, whose seqs ascend by 1 from first.
+func (r *receiver) count(first envelope.ID, n int64, partition int32, now int64) {
 	t := &r.tracks[first.Producer]
-	got, high := &r.group.got[first.Producer], &t.high[run[0].Partition]
-	from, to := first.Seq, first.Seq+int64(len(run))
+	got, high := &r.group.got[first.Producer], &t.high[partition]
+	from, to := first.Seq, first.Seq+n
 	if from > *high && got.AddRange(from, to) {
 		*high = to - 1
 		r.fresh(t, from, to, now)
@@ -91,18 +118,6 @@ func (r *receiver) takeRun(first envelope.ID, run []queue.Delivery, now int64) {
 			}
 			r.fresh(t, seq, seq+1, now)
 		}
-	}
-	row := rawlog.ReceivedRow{Consumer: int32(r.id), Group: r.group.name, Producer: int32(first.Producer), ReceivedNs: now, Partition: run[0].Partition, PolledNs: r.poll.at}
-	for seq := from; len(run) > 0; {
-		rows := r.log.Reserve(len(run))
-		for i := range rows {
-			d := &run[i]
-			rows[i] = row
-			rows[i].Seq, rows[i].Offset, rows[i].BrokerNs, rows[i].BrokerKind = seq, d.Offset, d.BrokerNs, d.BrokerKind
-			seq++
-		}
-		r.log.Publish(len(rows))
-		run = run[len(rows):]
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"queuebench/internal/command"
 	"queuebench/queue"
+	"queuebench/runner/identity"
 	"queuebench/runner/payload"
 	"queuebench/runner/schedule"
 )
@@ -21,6 +22,9 @@ func payloadFlags() []cli.Flag {
 		&cli.Int64Flag{Name: "payload-repeats", Usage: "end a step when the file was sent so often", DefaultText: "no limit"},
 		&cli.Int64Flag{Name: "keys", Usage: "different keys; 0 for messages without a key"},
 		&cli.StringFlag{Name: "key-distribution", Usage: "how often each key comes: round-robin, uniform, or zipf with its exponent, such as zipf:0.99", Value: "uniform"},
+		&cli.StringFlag{Name: "format", Usage: "what a message is: raw, text, json, or delimited, whose header line is sent once", Value: "raw"},
+		&cli.StringFlag{Name: "delimiter", Usage: "what stands between the fields of --format delimited: a character, or tab", Value: ","},
+		&cli.StringFlag{Name: "identity", Usage: "where a message carries its identity: payload, key, header:NAME, or json:/pointer, a field of --format json", DefaultText: "payload, or json:/id with --format json"},
 		&cli.GenericFlag{Name: "header", Value: new(command.Strings), Usage: "name=value, a header of every message; may be given again", DefaultText: "none"},
 	}
 }
@@ -32,6 +36,9 @@ func payloadOf(c *cli.Context, k kind) (payload.Spec, error) {
 	if s.Headers, err = headersOf(c, k); err != nil {
 		return s, err
 	}
+	if err := formatOf(c, k, &s); err != nil {
+		return s, err
+	}
 	switch n := c.Int64("keys"); {
 	case n < 0:
 		return s, command.Misusef("--keys %d is negative", n)
@@ -39,6 +46,9 @@ func payloadOf(c *cli.Context, k kind) (payload.Spec, error) {
 		if s.Keys, err = payload.ParseKeys(n, c.String("key-distribution")); err != nil {
 			return s, command.Misusef("--keys, --key-distribution: %v", err)
 		}
+	}
+	if s.Identity.InKey() && s.Keys.N > 0 {
+		return s, command.Misusef("--identity key takes the place of --keys: leave one out")
 	}
 	if path := c.String("payload-file"); path != "" {
 		for _, name := range []string{"message-size", "compressibility"} {
@@ -59,6 +69,40 @@ func payloadOf(c *cli.Context, k kind) (payload.Spec, error) {
 		return s, command.Misuse(err)
 	}
 	return s, nil
+}
+
+// formatOf reads what bodies are and where the identity is.
+func formatOf(c *cli.Context, k kind, s *payload.Spec) (err error) {
+	if c.String("format") == "" {
+		return nil // one half of a run, whose marks have the form of plain messages
+	}
+	if s.Format, err = payload.ParseFormat(c.String("format")); err != nil {
+		return command.Misusef("--format: %v", err)
+	}
+	switch d := c.String("delimiter"); {
+	case c.IsSet("delimiter") && s.Format != payload.DelimitedFormat:
+		return command.Misusef("--delimiter does nothing without --format delimited: leave it out")
+	case d == "tab":
+		s.Delimiter = '\t'
+	case len(d) != 1:
+		return command.Misusef("--delimiter %q: it is one character of ASCII, or tab", d)
+	default:
+		s.Delimiter = d[0]
+	}
+	where := c.String("identity")
+	if where == "" {
+		where = "payload"
+		if s.Format == payload.JSONFormat {
+			where = "json:/id"
+		}
+	}
+	if s.Identity, err = identity.ParsePlace(where); err != nil {
+		return command.Misusef("--identity: %v", err)
+	}
+	if s.Identity.Header() != "" && !k.headers {
+		return command.Misusef("--identity %v: a %s queue carries no headers", s.Identity, k.name)
+	}
+	return nil
 }
 
 // messageSize is the text of --message-size. The generator that pathway-burst

@@ -73,7 +73,7 @@ func (q *Queue) empty() {
 // Info describes the queue.
 func (q *Queue) Info() queue.Info {
 	return queue.Info{
-		Kind: "memory", Partitions: q.cfg.Partitions, InProcess: true, LosesNothing: true, DeliversOnce: true, Headers: true,
+		Kind: "memory", Partitions: q.cfg.Partitions, InProcess: true, LosesNothing: true, DeliversOnce: true, Headers: true, Keys: true,
 		Durability: "An acknowledged message is in the memory of this process and is gone when the process ends.",
 	}
 }

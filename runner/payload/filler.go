@@ -31,7 +31,11 @@ func NewFiller(seed uint64) *Filler {
 
 // Fill writes what stands behind the identity of a message.
 func (f *Filler) Fill(payload []byte, producer uint16, seq int64) {
-	rest := payload[envelope.Size:]
+	f.fillAll(payload[envelope.Size:], producer, seq)
+}
+
+// fillAll writes bytes of a message.
+func (f *Filler) fillAll(rest []byte, producer uint16, seq int64) {
 	key := mix(f.seed ^ uint64(producer)<<48 ^ uint64(seq))
 	at := int(key % blockWords)
 	src := f.block[at:]

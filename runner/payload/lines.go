@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"queuebench/runner/envelope"
@@ -22,6 +23,7 @@ type Lines struct {
 	modified time.Time
 	count    int64
 	longest  int
+	first    string
 	stride   int64   // lines between two marks
 	marks    []int64 // where line 0, stride, 2·stride, … begins
 }
@@ -58,6 +60,12 @@ func OpenLines(path string) (*Lines, error) {
 	if l.count == 0 {
 		return nil, fmt.Errorf("%s is empty: there is no line to send", path)
 	}
+	first := make([]byte, min(l.size, maxHeaderLine))
+	if n, err := f.ReadAt(first, 0); err != nil && !(err == io.EOF && n == len(first)) {
+		return nil, fmt.Errorf("reading %s: %w", path, err)
+	}
+	l.first, _, _ = strings.Cut(string(first), "\n")
+	l.first = strings.TrimSuffix(l.first, "\r")
 	return l, nil
 }
 
@@ -118,6 +126,22 @@ func skipLine(r *bufio.Reader) (length, ended int64, err error) {
 		}
 		last = part[n-1]
 	}
+}
+
+// maxHeaderLine bounds what is kept of the first line, bytes.
+const maxHeaderLine = 1 << 16
+
+// First is the first line, as it was when the file was opened, or its first
+// maxHeaderLine bytes.
+func (l *Lines) First() string { return l.first }
+
+// lineOf is the line of message index of a step: each after the last, over and
+// over, but for a first one that is a header.
+func (s *Spec) lineOf(index int64) int64 {
+	if s.Format == DelimitedFormat {
+		return 1 + index%(s.Lines.Count()-1)
+	}
+	return index % s.Lines.Count()
 }
 
 // Count is the number of lines, at least 1.

@@ -14,6 +14,7 @@ import (
 
 	"queuebench/queue"
 	"queuebench/runner/envelope"
+	"queuebench/runner/identity"
 )
 
 // MaxSize bounds a message, bytes.
@@ -38,6 +39,12 @@ type Spec struct {
 	Keys  Keys
 	// Headers are those of every message.
 	Headers []queue.Header
+	// Identity is where a message carries its identity.
+	Identity identity.Place
+	// Format is what bodies are.
+	Format Format
+	// Delimiter stands between the fields of DelimitedFormat; a comma if 0.
+	Delimiter byte
 }
 
 // Fixed is a spec of messages of one size without anything else.
@@ -60,21 +67,27 @@ func (s *Spec) Check() error {
 			return errors.New("a header has no name: write name=value")
 		}
 	}
-	return s.Keys.check()
+	return errors.Join(s.checkFormat(), s.Keys.check())
 }
 
 // Largest is the size of the largest payload, bytes.
 func (s *Spec) Largest() int {
-	if s.Lines != nil {
+	switch {
+	case s.Lines != nil && s.plainBody():
 		return envelope.Size + s.Lines.Longest()
+	case s.Lines != nil:
+		return newBody(s).lineOverhead() + s.Lines.Longest()
 	}
 	return s.Sizes.Max()
 }
 
 // Smallest is the size of the smallest that can be, bytes.
 func (s *Spec) Smallest() int {
-	if s.Lines != nil {
+	switch {
+	case s.Lines != nil && s.plainBody():
 		return envelope.Size
+	case s.Lines != nil:
+		return newBody(s).lineOverhead()
 	}
 	return s.Sizes.Min()
 }
@@ -110,6 +123,8 @@ type Source struct {
 	lines   *lineReader
 	chooser *chooser // of keys; nil for none
 	width   int      // digits of a key
+	body    *body    // nil for plain bodies
+	headers []queue.Header
 	err     error
 }
 
@@ -117,7 +132,10 @@ type Source struct {
 // messages and bytes, but for a single message that is larger.
 func (s *Set) Source(producer int, tag uint32, messages, bytes int) (*Source, error) {
 	src := &Source{set: s, filler: s.filler, producer: uint16(producer), tag: tag, head: envelope.NewHead(envelope.Data, uint16(producer), tag), size: s.spec.Sizes.fixed()}
-	src.plain = src.size > 0 && s.spec.Compressibility == 0 && s.spec.Keys.N == 0 && len(s.spec.Headers) == 0
+	src.plain = src.size > 0 && s.spec.Compressibility == 0 && s.spec.Keys.N == 0 && len(s.spec.Headers) == 0 && s.spec.plainBody()
+	if !s.spec.plainBody() {
+		src.body = newBody(&s.spec)
+	}
 	if s.spec.Keys.N > 0 {
 		src.chooser = s.spec.Keys.chooser(mix(s.seed ^ keySeed))
 		src.width = len(strconv.FormatInt(s.spec.Keys.N-1, 10))
@@ -130,7 +148,7 @@ func (s *Set) Source(producer int, tag uint32, messages, bytes int) (*Source, er
 	}
 	keys := src.keyLen()
 	src.slab = make([]byte, max(bytes, s.spec.Largest()+keys))
-	src.most = max(1, min(messages, bytes/(s.spec.Smallest()+keys)))
+	src.most = max(1, min(messages, bytes/max(1, s.spec.Smallest()+keys)))
 	return src, nil
 }
 
@@ -138,13 +156,15 @@ func (s *Set) Source(producer int, tag uint32, messages, bytes int) (*Source, er
 const (
 	sizeSeed = 0x53495A45
 	keySeed  = 0x4B455953
+
+	valueSeed = 0x56414C55
 )
 
 // Most is the number of messages of the largest batch.
 func (s *Source) Most() int { return s.most }
 
 // Next begins a batch: the memory of the last one is used again.
-func (s *Source) Next() { s.used = 0 }
+func (s *Source) Next() { s.used, s.headers = 0, s.headers[:0] }
 
 // Fill makes message seq, and leaves its partition alone. It is false when the
 // batch has no room for it (which the first message of a batch always has), or
@@ -173,15 +193,25 @@ func (s *Source) fillAny(m *queue.Message, seq int64) bool {
 	size := s.size
 	switch {
 	case s.lines != nil:
-		if line, s.err = s.lines.line(index % spec.Lines.Count()); s.err != nil {
+		if line, s.err = s.lines.line(spec.lineOf(index)); s.err != nil {
 			return false
 		}
 		size = envelope.Size + len(line)
+		if s.body != nil {
+			size = s.body.lineOverhead() + len(line)
+		}
 	case size == 0:
 		size = spec.Sizes.size(mix(s.set.seed ^ sizeSeed ^ uint64(s.producer)<<48 ^ uint64(seq)))
 	}
 	if s.used+size+s.keyLen() > len(s.slab) {
 		return false
+	}
+	if s.body != nil {
+		s.fillBody(m, envelope.ID{Producer: s.producer, Tag: s.tag, Seq: seq}, size, line)
+		if s.chooser != nil {
+			m.Key = s.key(s.chooser.choose(index))
+		}
+		return s.err == nil
 	}
 	p := s.take(size)
 	s.head.Encode(p, seq)
@@ -208,15 +238,19 @@ func (s *Source) take(n int) []byte {
 // largest has.
 const keyPrefix = "key-"
 
-func (s *Source) keyLen() int {
-	if s.chooser == nil {
-		return 0
+// keyLen is what a message takes of the batch's memory beside its body.
+func (s *Source) keyLen() (n int) {
+	if s.chooser != nil {
+		n = len(keyPrefix) + s.width
 	}
-	return len(keyPrefix) + s.width
+	if !s.set.spec.inBody() {
+		n += identity.TextSize
+	}
+	return n
 }
 
 func (s *Source) key(k int64) []byte {
-	b := s.take(s.keyLen())
+	b := s.take(len(keyPrefix) + s.width)
 	copy(b, keyPrefix)
 	for i := len(b) - 1; i >= len(keyPrefix); i-- {
 		b[i] = byte('0' + k%10)
@@ -229,6 +263,9 @@ func (s *Source) key(k int64) []byte {
 // own: it says that it sent so many messages. It has the size of the messages,
 // or of the smallest where they differ.
 func (s *Source) Mark(partition int32, messages int64) queue.Message {
+	if s.body != nil {
+		return s.formattedMark(partition, messages)
+	}
 	p := make([]byte, max(envelope.Size, s.set.spec.Smallest()))
 	envelope.Encode(p, envelope.ID{Kind: envelope.End, Producer: s.producer, Tag: s.tag, Seq: messages})
 	s.filler.Fill(p, s.producer, envelope.MaxSeq-int64(partition))

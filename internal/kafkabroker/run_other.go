@@ -1,0 +1,15 @@
+//go:build !linux
+
+package kafkabroker
+
+// run starts the process and has a goroutine wait for it.
+func (p *process) run() error {
+	if err := p.cmd.Start(); err != nil {
+		return err
+	}
+	go func() {
+		p.ended = p.cmd.Wait()
+		close(p.done)
+	}()
+	return nil
+}

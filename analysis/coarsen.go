@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"slices"
 	"time"
 
 	"queuebench/stats"
@@ -40,11 +41,12 @@ func (s *StepDigest) coarsen(most int) {
 		warmup = own
 	}
 	var out []Interval
+	keep := []time.Duration{warmup, s.Breakdown.From, s.Breakdown.To}
 	for i := 0; i < len(s.Intervals); {
 		j := i + 1
 		for j < len(s.Intervals) {
 			at := s.Intervals[j].Start
-			if at%coarse == 0 || at%fine != 0 || at == warmup {
+			if at%coarse == 0 || at%fine != 0 || slices.Contains(keep, at) {
 				break
 			}
 			j++
@@ -53,6 +55,29 @@ func (s *StepDigest) coarsen(most int) {
 		i = j
 	}
 	s.Interval, s.Intervals = coarse, out
+	s.Seconds = fewerSeconds(s.Seconds)
+}
+
+// maxSecondRows is how many rows of the table seconds a coarse digest has at
+// most.
+const maxSecondRows = 600
+
+// fewerSeconds joins neighbouring rows until there are no more than
+// maxSecondRows: counts are added, a level is that at the end.
+func fewerSeconds(rows []Second) []Second {
+	k := (len(rows) + maxSecondRows - 1) / maxSecondRows
+	if k <= 1 {
+		return rows
+	}
+	var out []Second
+	for i := 0; i < len(rows); i += k {
+		sum := rows[i]
+		for j := i + 1; j < min(i+k, len(rows)); j++ {
+			sum.follow(&rows[j])
+		}
+		out = append(out, sum)
+	}
+	return out
 }
 
 // addIntervals adds up neighbours.

@@ -111,7 +111,7 @@ func TestThroughputCountsSecondsWithoutADelivery(t *testing.T) {
 		{"incomplete at the very end", []int64{100, 100, 100, 5}, 3 * sec, 0, false, []float64{100, 100, 100}},
 	} {
 		s := &StepDigest{Duration: c.duration, Complete: c.complete, ReceivedPerSecond: c.perSecond}
-		got := throughput(s, c.warmup)
+		got := throughput(s, c.warmup, c.duration)
 		var sum, squares float64
 		for _, x := range c.want {
 			sum += x
@@ -126,11 +126,11 @@ func TestThroughputCountsSecondsWithoutADelivery(t *testing.T) {
 		}
 	}
 	// Cut off within the warm-up: the mean of what is known.
-	if got := throughput(&StepDigest{Duration: 60 * sec, ReceivedPerSecond: []int64{80, 100, 60}}, 6*sec); got.Seconds != 0 || got.ReceivedPerS != 80 {
+	if got := throughput(&StepDigest{Duration: 60 * sec, ReceivedPerSecond: []int64{80, 100, 60}}, 6*sec, 60*sec); got.Seconds != 0 || got.ReceivedPerS != 80 {
 		t.Errorf("%+v", got)
 	}
 	// Nothing of a whole second: the mean of the step.
-	if got := throughput(&StepDigest{Duration: 500 * ms, Complete: true, ReceivedPerSecond: []int64{50}}, 0); got.Seconds != 0 || got.ReceivedPerS != 100 {
+	if got := throughput(&StepDigest{Duration: 500 * ms, Complete: true, ReceivedPerSecond: []int64{50}}, 0, 500*ms); got.Seconds != 0 || got.ReceivedPerS != 100 {
 		t.Errorf("%+v", got)
 	}
 }

@@ -50,6 +50,9 @@ type StepDigest struct {
 	// a closed loop, a drain, a warm-up of its own. nil of others.
 	Own *rawlog.Step
 
+	// commitInterval is that of the step, see commitIntervalOf.
+	commitInterval time.Duration
+
 	// Intervals lie on the regular grid from StartNs, cut further at the edges
 	// that were asked for, in order, without gaps. A message belongs to the
 	// interval of its intended time.
@@ -59,10 +62,20 @@ type StepDigest struct {
 	// each from StartNs on, of all groups together.
 	ReceivedPerSecond []int64
 
+	// Breakdown has the latencies of the step by producer, consumer, group and
+	// partition.
+	Breakdown Breakdown
+	// Stamps tell how many messages share one.
+	Stamps Stamps
+
 	// Batches of producers and consumers in the step: medians for findings.
 	Commits CommitStats
-	// Seconds are the resource series of the step.
+	// CommitsPerSecond are the commits of a second each, from StartNs on.
+	CommitsPerSecond []CommitSecond
+	// Seconds are the series of loads, levels and resources of the step. Told has
+	// the names of the columns that any process told; the others are 0.
 	Seconds []Second
+	Told    []string
 	// Events of the step.
 	Events []Event
 }
@@ -123,17 +136,36 @@ type CommitStats struct {
 	Retried       int64 `json:"retried"` // commits that took more than one try
 }
 
-// Second is a row of the table seconds, what the report draws and judges.
-type Second struct {
-	At            time.Duration // since the step's start
-	Received      int64
-	Backlog       int64
-	InFlight      int64
-	ScheduleLagNs int64
-	CPUNs         int64
-	StealNs       int64
-	MemoryBytes   int64
-	GCPauseNs     int64
+// CommitSecond are the commits that were done in one second.
+type CommitSecond struct {
+	Commits  int64
+	Messages int64
+	Bytes    int64
+	Retried  int64 // took more than one try
+	MaxNs    int64 // the longest: PUT of data and commit, retries included
+}
+
+// Stamps count how many stamps the deliveries of a step have: a run of
+// deliveries of one consumer with the same stamp has one.
+type Stamps struct {
+	Deliveries int64 `json:"deliveries"`
+	Received   int64 `json:"received"` // stamps of the consumer
+	// Of the broker's stamps, where there are any: deliveries that have one, how
+	// many stamps these are, and the unit in which they count, ns: 1, 1,000,
+	// 1,000,000 or 1,000,000,000.
+	BrokerDeliveries int64 `json:"broker_deliveries,omitempty"`
+	Broker           int64 `json:"broker,omitempty"`
+	BrokerUnitNs     int64 `json:"broker_unit_ns,omitempty"`
+}
+
+// brokerStamp takes a stamp of the broker that differs from the one before.
+func (s *Stamps) brokerStamp(ns int64) {
+	if s.Broker++; s.Broker == 1 {
+		s.BrokerUnitNs = int64(time.Second)
+	}
+	for s.BrokerUnitNs > 1 && ns%s.BrokerUnitNs != 0 {
+		s.BrokerUnitNs /= 1000
+	}
 }
 
 // Event is a row of the table events.

@@ -14,7 +14,8 @@ import (
 // DigestSchema is the schema of a digest: a standard HdrHistogram interval log
 // with the tag step=S/repeat=R/LATENCY on each line (/negative for the mirrored
 // histogram of negative values; own_lag is the runner's own share of the send
-// lag), and comment lines "#[queuebench.digest/1 WORD JSON]" for what that
+// lag), or step=S/repeat=R/by=DIMENSION/KEY/LATENCY for what a step is broken
+// down by, and comment lines "#[queuebench.digest/1 WORD JSON]" for what that
 // format cannot carry. WORD is manifest (first), step (before the lines of that
 // step) or end (last).
 const DigestSchema = "queuebench.digest/1"
@@ -49,10 +50,13 @@ type stepRecord struct {
 	IntervalNs int64             `json:"interval_ns"`
 	Accounting Accounting        `json:"accounting"`
 	Received   []int64           `json:"received_per_second"`
+	Stamps     Stamps            `json:"stamps"`
 	Commits    CommitStats       `json:"commits"`
-	Seconds    [][9]int64        `json:"seconds"` // at_ns, received, backlog, in_flight, schedule_lag_ns, cpu_ns, steal_ns, memory_bytes, gc_pause_ns
+	PerSecond  *commitColumns    `json:"commits_per_second,omitempty"`
+	Seconds    *secondsRecord    `json:"seconds,omitempty"`
 	Events     []eventRecord     `json:"events"`
 	Intervals  intervalColumns   `json:"intervals"`
+	Breakdown  *breakdownRecord  `json:"breakdown,omitempty"`
 }
 
 type eventRecord struct {
@@ -127,10 +131,11 @@ func newStepRecord(s *StepDigest) (*stepRecord, error) {
 		Step: s.Step, Repeat: s.Repeat, Rate: s.Rate, Settings: s.Settings, Complete: s.Complete,
 		Failure: s.Failure, NoEndToEnd: s.NoEndToEnd, Offsets: s.ClockOffsets, StartNs: s.StartNs,
 		DurationNs: int64(s.Duration), IntervalNs: int64(s.Interval), Accounting: s.Accounting,
-		Received: s.ReceivedPerSecond, Commits: s.Commits,
+		Received: s.ReceivedPerSecond, Stamps: s.Stamps, Commits: s.Commits, PerSecond: newCommitColumns(s), Seconds: newSecondsRecord(s),
 	}
-	for _, x := range s.Seconds {
-		r.Seconds = append(r.Seconds, [9]int64{int64(x.At), x.Received, x.Backlog, x.InFlight, x.ScheduleLagNs, x.CPUNs, x.StealNs, x.MemoryBytes, x.GCPauseNs})
+	var err error
+	if r.Breakdown, err = newBreakdownRecord(&s.Breakdown); err != nil {
+		return nil, err
 	}
 	for _, e := range s.Events {
 		r.Events = append(r.Events, eventRecord{int64(e.At), e.Actor, e.Kind, e.Text, int64(e.Duration)})
@@ -201,10 +206,10 @@ func (r *stepRecord) stepDigest() (*StepDigest, error) {
 		Step: r.Step, Repeat: r.Repeat, Rate: r.Rate, Settings: r.Settings, Complete: r.Complete,
 		Failure: r.Failure, NoEndToEnd: r.NoEndToEnd, ClockOffsets: r.Offsets, StartNs: r.StartNs,
 		Duration: time.Duration(r.DurationNs), Interval: time.Duration(r.IntervalNs), Accounting: r.Accounting,
-		ReceivedPerSecond: r.Received, Commits: r.Commits,
+		ReceivedPerSecond: r.Received, Stamps: r.Stamps, Commits: r.Commits,
 	}
-	for _, x := range r.Seconds {
-		s.Seconds = append(s.Seconds, Second{time.Duration(x[0]), x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8]})
+	if err := errors.Join(r.Seconds.into(s), r.PerSecond.into(s), r.Breakdown.into(&s.Breakdown)); err != nil {
+		return nil, err
 	}
 	for _, e := range r.Events {
 		s.Events = append(s.Events, Event{time.Duration(e.AtNs), e.Actor, e.Kind, e.Text, time.Duration(e.DurationNs)})

@@ -10,6 +10,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"queuebench/stats"
 	"queuebench/stats/hdrlog"
@@ -59,27 +60,40 @@ func writeDigest(log *hdrlog.Writer, d *Digest) error {
 		for k := range tags {
 			tags[k] = s.tag(k)
 		}
+		write := func(h *stats.Compact, tag string, from, to time.Duration) error {
+			l := hdrlog.Line{StartNs: max(0, s.StartNs-base) + int64(from), LengthNs: int64(to - from)}
+			neg, pos := splitSigns(h.Buckets)
+			for _, half := range []struct {
+				buckets []stats.Bucket
+				tag     string
+			}{{neg, tag + tagNegative}, {pos, tag}} {
+				if len(half.buckets) == 0 {
+					continue
+				}
+				l.Tag, l.Buckets = half.tag, half.buckets
+				if err := log.Histogram(l); err != nil {
+					return err
+				}
+				lines++
+			}
+			return nil
+		}
 		for j := range s.Intervals {
 			iv := &s.Intervals[j]
-			l := hdrlog.Line{StartNs: max(0, s.StartNs-base) + int64(iv.Start), LengthNs: int64(iv.End - iv.Start)}
 			for k := range numSeries {
 				if k == ownSeries && r.Intervals.OwnIsLag[j] {
 					continue
 				}
-				neg, pos := splitSigns(iv.series(k).Buckets)
-				if len(neg) > 0 {
-					l.Tag, l.Buckets = tags[k]+tagNegative, neg
-					if err := log.Histogram(l); err != nil {
-						return err
-					}
-					lines++
+				if err := write(iv.series(k), tags[k], iv.Start, iv.End); err != nil {
+					return err
 				}
-				if len(pos) > 0 {
-					l.Tag, l.Buckets = tags[k], pos
-					if err := log.Histogram(l); err != nil {
-						return err
-					}
-					lines++
+			}
+		}
+		b := &s.Breakdown
+		for j := range b.Shares {
+			for k := range NumKinds {
+				if err := write(&b.Shares[j].Latency[k], s.shareTag(&b.Shares[j], k), b.From, b.To); err != nil {
+					return err
 				}
 			}
 		}
@@ -150,7 +164,7 @@ type digestParser struct {
 	// The lines that the current step still owes.
 	step *StepDigest
 	own  []bool
-	at   int // interval
+	at   int // interval, and beyond them share
 	k    int // series
 	sign int // 0: its negative line comes next, 1: the other one
 }
@@ -248,8 +262,18 @@ func (p *digestParser) comment(text []byte) error {
 // due moves on to the histogram whose line comes next and returns it, nil when
 // the step owes none.
 func (p *digestParser) due() *stats.Compact {
-	for p.step != nil && p.at < len(p.step.Intervals) {
-		h := p.step.Intervals[p.at].series(p.k)
+	if p.step == nil {
+		return nil
+	}
+	intervals := len(p.step.Intervals)
+	for p.at < intervals+len(p.step.Breakdown.Shares) {
+		var h *stats.Compact
+		kinds := numSeries
+		if p.at < intervals {
+			h = p.step.Intervals[p.at].series(p.k)
+		} else {
+			h, kinds = &p.step.Breakdown.Shares[p.at-intervals].Latency[p.k], int(NumKinds)
+		}
 		if h.N > 0 {
 			if p.sign == 0 && h.Min < 0 {
 				return h
@@ -260,11 +284,19 @@ func (p *digestParser) due() *stats.Compact {
 			}
 		}
 		p.sign = 0
-		if p.k++; p.k == numSeries {
+		if p.k++; p.k == kinds {
 			p.at, p.k = p.at+1, 0
 		}
 	}
 	return nil
+}
+
+// dueTag is the tag of what due returned, without its sign.
+func (p *digestParser) dueTag() string {
+	if i := p.at - len(p.step.Intervals); i >= 0 {
+		return p.step.shareTag(&p.step.Breakdown.Shares[i], Kind(p.k))
+	}
+	return p.step.tag(p.k)
 }
 
 func (p *digestParser) histogram(l *hdrlog.Line) error {
@@ -272,7 +304,7 @@ func (p *digestParser) histogram(l *hdrlog.Line) error {
 	if h == nil {
 		return fmt.Errorf("a histogram %q that the step did not announce", l.Tag)
 	}
-	tag := p.step.tag(p.k)
+	tag := p.dueTag()
 	if p.sign == 0 {
 		tag += tagNegative
 	}
@@ -303,7 +335,7 @@ func (p *digestParser) finishStep() error {
 		return nil
 	}
 	if p.due() != nil {
-		return fmt.Errorf("the histogram %q is missing", p.step.tag(p.k))
+		return fmt.Errorf("the histogram %q is missing", p.dueTag())
 	}
 	for i := range p.step.Intervals {
 		iv := &p.step.Intervals[i]
@@ -314,6 +346,14 @@ func (p *digestParser) finishStep() error {
 		}
 		if p.own != nil && p.own[i] {
 			iv.OwnLag = iv.Latency[SendLag]
+		}
+	}
+	for i := range p.step.Breakdown.Shares {
+		x := &p.step.Breakdown.Shares[i]
+		for k := range x.Latency {
+			if err := x.Latency[k].Check(); err != nil {
+				return fmt.Errorf("%s of %s %s: %w", Kind(k), x.By, x.Key, err)
+			}
 		}
 	}
 	p.step = nil

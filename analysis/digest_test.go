@@ -55,9 +55,22 @@ func randomDigest(r *rand.Rand) *Digest {
 		if r.IntN(2) == 0 {
 			s.Settings = map[string]string{"a": randomText(r)}
 		}
-		for range r.IntN(5) {
+		n := r.IntN(5)
+		for _, c := range secondColumns {
+			if n > 0 && r.IntN(2) == 0 {
+				s.Told = append(s.Told, c.Name)
+			}
+		}
+		for range n {
 			s.ReceivedPerSecond = append(s.ReceivedPerSecond, r.Int64N(1e6))
-			s.Seconds = append(s.Seconds, Second{time.Duration(r.Int64()), r.Int64(), r.Int64(), 3, 4, 5, 6, 7, r.Int64()})
+			row := Second{At: time.Duration(r.Int64())}
+			for _, c := range secondColumns {
+				if s.Tells(c.Name) {
+					*c.of(&row) = r.Int64()
+				}
+			}
+			s.Seconds = append(s.Seconds, row)
+			s.CommitsPerSecond = append(s.CommitsPerSecond, CommitSecond{r.Int64N(99), r.Int64(), r.Int64(), r.Int64N(2), r.Int64()})
 			s.Events = append(s.Events, Event{time.Duration(-r.Int64N(1e9)), randomText(r), randomText(r), randomText(r), time.Duration(r.Int64N(3))})
 		}
 		var at time.Duration
@@ -80,8 +93,25 @@ func randomDigest(r *rand.Rand) *Digest {
 			}
 			s.Intervals = append(s.Intervals, iv)
 		}
+		if r.IntN(2) == 0 {
+			s.Breakdown = Breakdown{From: time.Duration(r.Int64N(9)), To: 10 * time.Second, Left: r.Int64N(2)}
+			for range r.IntN(4) {
+				x := Share{By: ByGroup, Key: randomText(r), Folded: r.IntN(3)}
+				for k := range NumKinds {
+					if r.IntN(2) == 0 {
+						x.Latency[k] = randomCompact(r)
+					}
+					if r.IntN(4) == 0 {
+						x.Infinite[k] = r.Int64N(9)
+					}
+				}
+				s.Breakdown.Shares = append(s.Breakdown.Shares, x)
+			}
+		}
+		s.Stamps = Stamps{Deliveries: r.Int64(), BrokerUnitNs: 1000}
 		d.Steps = append(d.Steps, s)
 	}
+	d.adopt()
 	return d
 }
 

@@ -3,6 +3,7 @@ package analysis
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 )
@@ -43,7 +44,23 @@ func sortFindings(f []Finding) {
 }
 
 func finding(id string, s Severity, text, advice string, args ...any) *Finding {
-	return &Finding{ID: id, Severity: s, Text: fmt.Sprintf(text, args...), Advice: advice}
+	return &Finding{ID: id, Severity: s, Text: fmt.Sprintf(text, args...), Advice: advice, Tuning: TuningDocument + "#" + id}
+}
+
+// TuningDocument has a section for each finding, under its ID.
+const TuningDocument = "docs/tuning.md"
+
+// with adds a number that stands behind f. What is not finite is left out, since
+// JSON has no word for it: the text has one.
+func (f *Finding) with(name string, v float64) *Finding {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return f
+	}
+	if f.Numbers == nil {
+		f.Numbers = map[string]float64{}
+	}
+	f.Numbers[name] = v
+	return f
 }
 
 // plural is "1 message" or "12,000 messages".

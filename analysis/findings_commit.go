@@ -11,7 +11,7 @@ import (
 // median and the median within half as much again of that sum.
 func commitBound(c *cut) *Finding {
 	const slack, share = 1.5, 0.5
-	t := c.digest.Manifest.Queue.CommitInterval
+	t := c.step.commitInterval
 	h := c.total[EndToEnd]
 	if t <= 0 || h.N == 0 || c.has("not-keeping-up") || c.has("draining-a-burst") {
 		return nil
@@ -28,7 +28,7 @@ func commitBound(c *cut) *Finding {
 }
 
 func commitsSlow(c *cut) *Finding {
-	t := c.digest.Manifest.Queue.CommitInterval
+	t := c.step.commitInterval
 	took := c.step.Commits.MedianPutNs + c.step.Commits.MedianCommit
 	if t <= 0 || took <= int64(t) {
 		return nil

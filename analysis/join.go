@@ -47,7 +47,10 @@ type block struct {
 }
 
 // early is a delivery whose row of sent was not seen yet.
-type early struct{ received, broker int64 }
+type early struct {
+	received, broker int64
+	origin           int32 // in a breaker
+}
 
 // straggler is a message of a block that was moved aside.
 type straggler struct {
@@ -90,11 +93,17 @@ type joiner struct {
 	// sentWhole: no row of sent is missing; receivedWhole likewise.
 	sentWhole, receivedWhole bool
 	// until is the watermark of the deliveries, ns since the epoch.
-	until     int64
-	maxSeq    int64
-	endToEnd  bool // clocks can be compared
-	sending   *recorder
-	receiving *recorder
+	until    int64
+	maxSeq   int64
+	endToEnd bool // clocks can be compared
+	// by breaks latencies down; nil where there is nothing to break down. The
+	// partition of the row at hand and the origin of the delivery at hand are
+	// told before each.
+	by           *breaker
+	rowPartition int64
+	origin       origin
+	sending      *recorder
+	receiving    *recorder
 
 	producers map[int32]*producer
 	lastOne   *producer
@@ -119,7 +128,8 @@ const (
 
 func newJoiner(s *StepDigest, groups []string) *joiner {
 	return &joiner{
-		step: s, start: s.StartNs, groups: groups, until: math.MaxInt64, endToEnd: s.NoEndToEnd == "",
+		rowPartition: -1,
+		step:         s, start: s.StartNs, groups: groups, until: math.MaxInt64, endToEnd: s.NoEndToEnd == "",
 		sending:   newRecorder(s.StartNs, s.Intervals, int(SendLag), ownSeries, int(Publish)),
 		receiving: newRecorder(s.StartNs, s.Intervals, int(EndToEnd), int(EndToEndFromSend), int(BrokerToConsumer), int(Poll)),
 		producers: map[int32]*producer{}, aside: map[messageKey]*straggler{},

@@ -21,6 +21,9 @@ func (j *joiner) delivery(g int, id, seq, received, broker int64) (first bool) {
 		}
 		return false
 	}
+	if j.by != nil {
+		j.by.receiving(id, int64(g), j.origin)
+	}
 	b := p.deliveryBlock
 	if b == nil || b.index != seq>>blockBits {
 		if b = j.block(p, seq>>blockBits); b == nil {
@@ -46,7 +49,7 @@ func (j *joiner) delivery(g int, id, seq, received, broker int64) (first bool) {
 		if b.early == nil {
 			b.early = make([]early, len(j.groups)*blockSize)
 		}
-		b.early[g*blockSize+i] = early{received, broker}
+		b.early[g*blockSize+i] = j.earlyOf(received, broker)
 	} else {
 		j.arrived(state, b.intended[i], b.sent[i], received, broker)
 	}
@@ -74,7 +77,7 @@ func (j *joiner) lateDelivery(p *producer, b *block, g int, seq, received, broke
 		if s.early == nil {
 			s.early = make([]early, len(j.groups))
 		}
-		s.early[g] = early{received, broker}
+		s.early[g] = j.earlyOf(received, broker)
 		return true
 	}
 	j.arrived(s.state, s.intended, s.sent, received, broker)
@@ -105,13 +108,25 @@ func (j *joiner) perSecond(received, n int64) {
 }
 
 // early takes a delivery that came before its row, now that the row is there.
-func (j *joiner) early(state uint8, intended, sent int64, e early) {
+func (j *joiner) early(p *producer, g int, state uint8, intended, sent int64, e early) {
 	if state&isUnknown != 0 {
 		j.step.Accounting.Received--
 		j.perSecond(e.received, -1)
 		return
 	}
+	if j.by != nil {
+		j.by.receiving(int64(p.id), int64(g), j.by.kept(e.origin))
+	}
 	j.arrived(state, intended, sent, e.received, e.broker)
+}
+
+// earlyOf keeps a delivery until its row is there.
+func (j *joiner) earlyOf(received, broker int64) early {
+	e := early{received: received, broker: broker}
+	if j.by != nil {
+		e.origin = j.by.keep(j.origin)
+	}
+	return e
 }
 
 // arrived records the latencies of a message that has both its row and a first
@@ -142,6 +157,9 @@ func (j *joiner) arrived(state uint8, intended, sent, received, broker int64) {
 	if bad {
 		a.RecordsRejected++
 	}
+	if j.by != nil && j.by.inside(intended) {
+		j.by.arrived(intended, sent, received, broker)
+	}
 }
 
 // poll records a poll that was called and returned, once for all its messages.
@@ -159,22 +177,25 @@ func (j *joiner) finish() {
 		for _, b := range p.blocks {
 			for i := range b.state {
 				if s := j.leftOf(b, i); s != nil && (s.state != openMessage || s.got != 0) {
-					j.missing(s)
+					j.missing(p.id, s)
 				}
 			}
 		}
 	}
-	for _, s := range j.aside {
-		j.missing(s)
+	for key, s := range j.aside {
+		j.missing(key.producer, s)
 	}
 	j.sending.finish()
 	j.receiving.finish()
+	if j.by != nil {
+		j.by.finish(&j.step.Breakdown)
+	}
 	a := &j.step.Accounting
 	a.RecordsUsed = a.Scheduled - a.Unknown
 }
 
 // missing counts a message that lacks its row, or deliveries.
-func (j *joiner) missing(s *straggler) {
+func (j *joiner) missing(producer int32, s *straggler) {
 	a := &j.step.Accounting
 	if s.state&isUnknown != 0 {
 		return
@@ -212,4 +233,7 @@ func (j *joiner) missing(s *straggler) {
 	a.Lost += lost
 	iv.Infinite[EndToEnd] += lost
 	iv.Infinite[EndToEndFromSend] += lost
+	if j.by != nil && j.by.inside(s.intended) {
+		j.by.lost(int64(producer), len(j.groups), s.got)
+	}
 }

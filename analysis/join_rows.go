@@ -21,6 +21,9 @@ func (j *joiner) row(id, seq, intended, sent, acked, blocked int64, status rawlo
 		a.RecordsRejected++
 		return
 	}
+	if j.by != nil {
+		j.by.sending(id, j.rowPartition)
+	}
 	b := p.rowBlock
 	if b == nil || b.index != seq>>blockBits {
 		if b = j.block(p, seq>>blockBits); b == nil {
@@ -43,7 +46,7 @@ func (j *joiner) row(id, seq, intended, sent, acked, blocked int64, status rawlo
 	if b.early != nil {
 		for g := range b.got {
 			if b.got[g][i>>6]>>(i&63)&1 != 0 {
-				j.early(state, intended, sent, b.early[g*blockSize+i])
+				j.early(p, g, state, intended, sent, b.early[g*blockSize+i])
 			}
 		}
 	}
@@ -71,7 +74,7 @@ func (j *joiner) lateRow(p *producer, b *block, live *liveInterval, seq, intende
 	s.intended, s.sent = intended, sent
 	for g := range j.groups {
 		if s.got>>g&1 != 0 && s.early != nil {
-			j.early(s.state, intended, sent, s.early[g])
+			j.early(p, g, s.state, intended, sent, s.early[g])
 		}
 	}
 	if s.state&wasOverrun != 0 || bits.OnesCount64(s.got) == len(j.groups) {
@@ -96,12 +99,19 @@ func (j *joiner) countRow(p *producer, live *liveInterval, intended, sent, acked
 		return hasRow | isUnknown
 	}
 	iv.Blocked += time.Duration(blocked)
+	by := j.by
+	if by != nil && !by.inside(intended) {
+		by = nil
+	}
 	never := int64(max(1, len(j.groups)))
 	if status == rawlog.Overrun || sent == rawlog.Null {
 		a.Overrun++
 		iv.Infinite[EndToEnd] += never
 		iv.Infinite[EndToEndFromSend] += never
 		iv.Infinite[Publish]++
+		if by != nil {
+			by.overrun(len(j.groups))
+		}
 		return hasRow | wasOverrun
 	}
 	a.Attempted++
@@ -109,10 +119,12 @@ func (j *joiner) countRow(p *producer, live *liveInterval, intended, sent, acked
 	bad := live.counters[recSendLag].Record(lag) != nil
 	bad = live.counters[recOwnLag].Record(max(0, lag-blocked)) != nil || bad
 	state := hasRow
+	published := rawlog.Null
 	switch {
 	case status == rawlog.Acked && acked != rawlog.Null:
 		a.Acked++
 		state |= wasAcked
+		published = acked - intended
 		bad = live.counters[recPublish].Record(acked-intended) != nil || bad
 	case status == rawlog.Failed:
 		a.Failed++
@@ -123,6 +135,9 @@ func (j *joiner) countRow(p *producer, live *liveInterval, intended, sent, acked
 	}
 	if bad {
 		a.RecordsRejected++
+	}
+	if by != nil {
+		by.sent(lag, published)
 	}
 	return state
 }

@@ -16,6 +16,7 @@ const ClosedLoop = "closed loop: intended = sent; coordinated omission is possib
 func (d *Digest) adopt() {
 	for i := range d.Steps {
 		s := &d.Steps[i]
+		s.commitInterval = commitIntervalOf(&d.Manifest, s)
 		for k := range d.Manifest.Steps {
 			e := &d.Manifest.Steps[k]
 			if e.Step == s.Step && e.Repeat == s.Repeat && (e.Loop != "" || e.Drain != nil || e.WarmupNs != 0) {
@@ -112,7 +113,7 @@ func (c *cut) closedLoop() *Loop {
 		Label: ClosedLoop, Mode: o.Mode, Workers: o.Workers, Concurrency: o.Concurrency,
 		WarmupOperations: o.WarmupOperations, Operations: o.Operations, Latency: c.step.main().String(),
 	}
-	if left := c.step.Duration - c.warmup; left > 0 {
+	if left := c.end - c.warmup; left > 0 {
 		l.PerSecond = float64(c.total[c.step.main()].N) / left.Seconds()
 	}
 	return l
@@ -125,7 +126,7 @@ func (c *cut) closedBlocks() int64 {
 	o := c.step.Own
 	n := c.total[c.step.main()].N / max(1, int64(o.Workers)*int64(o.Concurrency))
 	if commits := c.step.Commits.Commits; commits > 0 && c.step.main() != Poll {
-		n = min(n, int64(float64(commits)*float64(c.step.Duration-c.warmup)/float64(max(1, c.step.Duration))))
+		n = min(n, int64(float64(commits)*float64(c.end-c.warmup)/float64(max(1, c.step.Duration))))
 	}
 	return n
 }

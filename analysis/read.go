@@ -13,9 +13,12 @@ import (
 // Options are how a raw log is turned into a digest.
 type Options struct {
 	// Edges are cut into the grid of every step besides the edge of the
-	// default warm-up: what a View will cut at. Those outside of a step are
-	// left out.
+	// default warm-up, for views that are to be exact too. Those outside of a
+	// step are left out.
 	Edges []time.Duration
+	// View is cut at exactly too, and what the step is broken down by is counted
+	// within its cut.
+	View View
 	// Interval is the grid; 0 for DefaultInterval of each step.
 	Interval time.Duration
 	// Progress is told how many rows of how many were read; nil for nobody.
@@ -103,7 +106,8 @@ func (r *reading) step(m *rawlog.Manifest, s *stepParts, opt Options) (*StepDige
 	fail := func(err error) (*StepDigest, error) {
 		return nil, fmt.Errorf("step %d, repeat %d: %w", s.step, s.repeat, err)
 	}
-	sent, received, err := r.open(s)
+	planned := plannedStep(m, s.step, s.repeat)
+	sent, received, err := r.open(s, partitionsOf(m, planned) != 1)
 	defer func() {
 		for _, x := range sent {
 			x.close()
@@ -116,7 +120,7 @@ func (r *reading) step(m *rawlog.Manifest, s *stepParts, opt Options) (*StepDige
 		return fail(err)
 	}
 	out := &StepDigest{Step: s.step, Repeat: s.repeat, NoEndToEnd: r.timeline.clockConflict(s)}
-	groups, planned := describe(out, m, sent)
+	groups := describe(out, planned, sent)
 	for _, x := range received {
 		groups = x.addGroups(groups)
 	}
@@ -130,7 +134,8 @@ func (r *reading) step(m *rawlog.Manifest, s *stepParts, opt Options) (*StepDige
 		return fail(fmt.Errorf("intervals of %s in a step of %s: at most %d intervals", formatDuration(out.Interval), formatDuration(out.Duration), maxGrid))
 	}
 	out.ClockOffsets = r.timeline.used(s, out.StartNs, out.Duration)
-	out.Intervals = newIntervals(out.Duration, out.Interval, append(slices.Clone(opt.Edges), defaultEdges(out, planned)...))
+	from, to := opt.View.fixedCut(out, planned)
+	out.Intervals = newIntervals(out.Duration, out.Interval, append(append(slices.Clone(opt.Edges), defaultEdges(out, planned)...), from, to))
 
 	if isTail(planned) {
 		if err := r.tail(out, s, planned); err != nil {
@@ -144,6 +149,8 @@ func (r *reading) step(m *rawlog.Manifest, s *stepParts, opt Options) (*StepDige
 	j := newJoiner(out, groups)
 	j.sending.free, j.receiving.free = r.sending, r.receiving
 	j.maxSeq = s.rows(rawlog.Sent.Name)
+	out.Breakdown.From, out.Breakdown.To = from, to
+	j.by = newBreaker(out, m, planned, s.actors(rawlog.Received.Name), groups, from, to)
 	j.watermarks(s, planned)
 	if missing := missingHalf(m); missing != "" {
 		j.without(s, missing)
@@ -174,9 +181,13 @@ func (r *reading) step(m *rawlog.Manifest, s *stepParts, opt Options) (*StepDige
 }
 
 // open opens the streams of a step, each at its first row.
-func (r *reading) open(s *stepParts) (sent []*sentStream, received []*receivedStream, err error) {
+func (r *reading) open(s *stepParts, partitions bool) (sent []*sentStream, received []*receivedStream, err error) {
+	columns := sentColumns
+	if !partitions {
+		columns = columns[:len(columns)-1]
+	}
 	for _, actor := range s.actors(rawlog.Sent.Name) {
-		x := &sentStream{stream: stream{read: r, columns: sentColumns, times: []int{2, 3, 4}, parts: s.tables[rawlog.Sent.Name][actor]}}
+		x := &sentStream{stream: stream{read: r, columns: columns, times: []int{2, 3, 4}, parts: s.tables[rawlog.Sent.Name][actor]}}
 		ok, err := x.load()
 		if err != nil {
 			return sent, received, err
@@ -185,8 +196,8 @@ func (r *reading) open(s *stepParts) (sent []*sentStream, received []*receivedSt
 			sent = append(sent, x)
 		}
 	}
-	for _, actor := range s.actors(rawlog.Received.Name) {
-		x := &receivedStream{stream: stream{read: r, columns: receivedColumns, times: []int{2}, parts: s.tables[rawlog.Received.Name][actor]}}
+	for i, actor := range s.actors(rawlog.Received.Name) {
+		x := &receivedStream{number: int64(i), stream: stream{read: r, columns: receivedColumns, times: []int{2}, parts: s.tables[rawlog.Received.Name][actor]}}
 		ok, err := x.load()
 		if err != nil {
 			return sent, received, err
@@ -209,16 +220,11 @@ func defaultEdges(s *StepDigest, planned *rawlog.Step) []time.Duration {
 
 // describe fills in what run.json says of the step. A run that was killed in a
 // step has no entry of it: then start and length are those of the rows.
-func describe(out *StepDigest, m *rawlog.Manifest, sent []*sentStream) (groups []string, planned *rawlog.Step) {
-	for i := range m.Steps {
-		if e := &m.Steps[i]; e.Step == out.Step && e.Repeat == out.Repeat {
-			planned = e
-		}
-	}
+func describe(out *StepDigest, planned *rawlog.Step, sent []*sentStream) (groups []string) {
 	if planned != nil {
 		out.Rate, out.Settings, out.Failure = planned.Rate, planned.Settings, planned.Failure
 		out.StartNs, out.Duration = planned.StartedNs, time.Duration(planned.DurationNs)
-		return slices.Clone(planned.Groups), planned
+		return slices.Clone(planned.Groups)
 	}
 	first, last := int64(math.MaxInt64), int64(math.MinInt64)
 	for _, x := range sent {
@@ -233,7 +239,7 @@ func describe(out *StepDigest, m *rawlog.Manifest, sent []*sentStream) (groups [
 		// The last message lies inside: one more nanosecond.
 		out.StartNs, out.Duration = first, time.Duration(last-first+1)
 	}
-	return nil, nil
+	return nil
 }
 
 // addGroups adds the groups of the first rows.

@@ -12,16 +12,58 @@ import (
 // of messages in an interval.
 func SeriesOf(s *StepDigest, v View) Series {
 	asked, _ := v.warmupOf(s)
-	_, warmup := afterWarmup(s, asked)
+	_, warmup, end := within(s, asked, s.Duration-v.Cooldown)
+	intervals := s.Intervals
+	if v.Interval > s.Interval {
+		intervals = grouped(intervals, v.Interval, warmup, end)
+	}
 	out := Series{
 		Step: s.Step, Repeat: s.Repeat, Rate: s.Rate, Kind: v.Kind, Warmup: warmup, Duration: s.Duration,
-		Percentiles: v.percentiles(), Points: make([]Point, 0, len(s.Intervals)),
+		Percentiles: v.percentiles(), Points: make([]Point, 0, len(intervals)),
 	}
-	for i := range s.Intervals {
-		iv := &s.Intervals[i]
+	for i := range intervals {
+		iv := &intervals[i]
 		out.Points = append(out.Points, point(iv.Start, iv.End, iv.Latency[v.Kind], iv.Infinite[v.Kind], out.Percentiles))
 	}
 	return out
+}
+
+// CumulativeOf is the latency v.Kind from the warm-up on, a point at the end of
+// each interval of all that was intended until then: what a run that had been
+// stopped there would have shown. The last point is the summary.
+func CumulativeOf(s *StepDigest, v View) Series {
+	asked, _ := v.warmupOf(s)
+	kept, warmup, end := within(s, asked, s.Duration-v.Cooldown)
+	if v.Interval > s.Interval {
+		kept = grouped(kept, v.Interval)
+	}
+	out := Series{
+		Step: s.Step, Repeat: s.Repeat, Rate: s.Rate, Kind: v.Kind, Warmup: warmup, Duration: end,
+		Percentiles: v.percentiles(), Points: make([]Point, 0, len(kept)),
+	}
+	var sum stats.Compact
+	var never int64
+	for i := range kept {
+		sum = stats.Sum(sum, kept[i].Latency[v.Kind])
+		never += kept[i].Infinite[v.Kind]
+		out.Points = append(out.Points, point(warmup, kept[i].End, sum, never, out.Percentiles))
+	}
+	return out
+}
+
+// ReadableInterval is a length of the points of a series that can be read: the
+// smallest of 10, 20, 50, 100 ms, … 1 s that makes at most 100 of them, and 1 s
+// for all longer steps. No shorter than the digest's own intervals.
+func ReadableInterval(s *StepDigest) time.Duration {
+	const most = 100
+	for unit := minInterval; unit < time.Second; unit *= 10 {
+		for _, m := range []time.Duration{1, 2, 5} {
+			if s.Duration <= most*m*unit {
+				return max(m*unit, s.Interval)
+			}
+		}
+	}
+	return max(time.Second, s.Interval)
 }
 
 func point(start, end time.Duration, h stats.Compact, never int64, percentiles []float64) Point {

@@ -52,22 +52,27 @@ func timeColumns(columns []string) []int {
 	return nil
 }
 
-// seconds reads the resource series. What a system could not tell is 0.
+// seconds reads the series of loads and resources.
 func (r *reading) seconds(out *StepDigest, s *stepParts) error {
-	columns := []string{"time_ns", "received", "backlog", "in_flight", "schedule_lag_ns", "cpu_ns", "steal_ns", "memory_bytes", "gc_pause_ns", "acked"}
+	columns := []string{"time_ns"}
+	for i := range secondColumns {
+		columns = append(columns, secondColumns[i].Name)
+	}
 	rows := map[string][]secondRow{}
+	told := make([]bool, len(secondColumns))
 	err := r.each(s, rawlog.Seconds.Name, columns, func(actor string, c []rawlog.Values, n int) {
-		get := func(column, i int) int64 {
-			if v := c[column].Ints[i]; v != rawlog.Null {
-				return v
-			}
-			return 0
-		}
 		for i := range n {
-			rows[actor] = append(rows[actor], secondRow{Second: Second{
-				At: time.Duration(c[0].Ints[i] - out.StartNs), Received: get(1, i), Backlog: get(2, i), InFlight: get(3, i), ScheduleLagNs: get(4, i),
-				CPUNs: get(5, i), StealNs: get(6, i), MemoryBytes: get(7, i), GCPauseNs: get(8, i),
-			}, acked: get(9, i), withBacklog: c[2].Ints[i] != rawlog.Null})
+			row := secondRow{Second: Second{At: time.Duration(c[0].Ints[i] - out.StartNs)}}
+			for k := range secondColumns {
+				v := c[1+k].Ints[i]
+				if v == rawlog.Null {
+					continue
+				}
+				told[k] = true
+				*secondColumns[k].of(&row.Second) = v
+				row.withBacklog = row.withBacklog || secondColumns[k].Name == "backlog"
+			}
+			rows[actor] = append(rows[actor], row)
 		}
 	})
 	if len(rows) == 1 {
@@ -77,6 +82,11 @@ func (r *reading) seconds(out *StepDigest, s *stepParts) error {
 	} else if len(rows) > 1 {
 		out.Seconds = joinSeconds(rows, r.groups)
 	}
+	for k, is := range told {
+		if is {
+			out.Told = append(out.Told, secondColumns[k].Name)
+		}
+	}
 	return err
 }
 
@@ -84,7 +94,7 @@ func (r *reading) seconds(out *StepDigest, s *stepParts) error {
 // has the time of a commit; one without messages (a table's first) is none.
 func (r *reading) batches(out *StepDigest, s *stepParts) error {
 	var bytes, put, commit, fetch stats.Counter
-	columns := []string{"messages", "bytes", "tries", "data_put_ns", "commit_put_ns", "commit_get_ns", "data_get_ns"}
+	columns := []string{"messages", "bytes", "tries", "data_put_ns", "commit_put_ns", "commit_get_ns", "data_get_ns", "time_ns"}
 	err := r.each(s, rawlog.Batches.Name, columns, func(_ string, c []rawlog.Values, n int) {
 		for i := range n {
 			v := func(column int) int64 { return c[column].Ints[i] }
@@ -99,6 +109,7 @@ func (r *reading) batches(out *StepDigest, s *stepParts) error {
 				record(&bytes, v(1))
 				record(&put, v(3))
 				record(&commit, v(4))
+				out.commitDone(v(7)-out.StartNs, CommitSecond{Commits: 1, Messages: v(0), Bytes: max(0, v(1)), MaxNs: max(0, v(3)) + v(4)}, v(2) > 1)
 			}
 			if v(5) != rawlog.Null {
 				record(&fetch, v(5)+max(0, v(6)))
@@ -109,6 +120,23 @@ func (r *reading) batches(out *StepDigest, s *stepParts) error {
 	out.Commits.MedianBytes, out.Commits.MedianPutNs = median(&bytes), median(&put)
 	out.Commits.MedianCommit, out.Commits.MedianFetchNs = median(&commit), median(&fetch)
 	return err
+}
+
+// commitDone counts a commit that was done so many ns after the step's start.
+// What came before it is the making of a table.
+func (s *StepDigest) commitDone(at int64, c CommitSecond, retried bool) {
+	second := at / int64(time.Second)
+	if at < 0 || second >= maxSeconds {
+		return
+	}
+	for int64(len(s.CommitsPerSecond)) <= second {
+		s.CommitsPerSecond = append(s.CommitsPerSecond, CommitSecond{})
+	}
+	x := &s.CommitsPerSecond[second]
+	x.Commits, x.Messages, x.Bytes, x.MaxNs = x.Commits+1, x.Messages+c.Messages, x.Bytes+c.Bytes, max(x.MaxNs, c.MaxNs)
+	if retried {
+		x.Retried++
+	}
 }
 
 // record counts a value that is not null. These are stage times and sizes: one

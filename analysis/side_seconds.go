@@ -15,7 +15,6 @@ import (
 // process knows both of its ends.
 type secondRow struct {
 	Second
-	acked       int64
 	withBacklog bool
 }
 
@@ -25,7 +24,6 @@ type secondRow struct {
 func joinSeconds(byActor map[string][]secondRow, groups map[string]int64) []Second {
 	type sum struct {
 		Second
-		acked    int64
 		received map[string]int64 // by actor
 		known    bool             // a process knew the backlog
 	}
@@ -39,19 +37,9 @@ func joinSeconds(byActor map[string][]secondRow, groups map[string]int64) []Seco
 				x.At = time.Duration(bin) * time.Second
 				sums[bin] = x
 			}
-			x.Received += r.Received
-			x.InFlight += r.InFlight
-			x.CPUNs += r.CPUNs
-			x.MemoryBytes += r.MemoryBytes
-			x.ScheduleLagNs = max(x.ScheduleLagNs, r.ScheduleLagNs)
-			x.StealNs = max(x.StealNs, r.StealNs)
-			x.GCPauseNs = max(x.GCPauseNs, r.GCPauseNs)
-			x.acked += r.acked
+			x.join(&r.Second)
 			x.received[actor] += r.Received
-			if r.withBacklog {
-				x.known = true
-				x.Backlog += r.Backlog
-			}
+			x.known = x.known || r.withBacklog
 		}
 	}
 	var out []Second
@@ -62,7 +50,7 @@ func joinSeconds(byActor map[string][]secondRow, groups map[string]int64) []Seco
 	}
 	for _, bin := range slices.Sorted(maps.Keys(sums)) {
 		x := sums[bin]
-		acked += x.acked
+		acked += x.Acked
 		for actor := range received {
 			received[actor] += x.received[actor]
 		}

@@ -99,9 +99,10 @@ func (s *stream) close() {
 	s.pos, s.n = 0, 0
 }
 
-// The columns that a join reads, and their positions.
+// The columns that a join reads, and their positions. The partition of what was
+// sent comes last: it is read where there are several.
 var (
-	sentColumns     = []string{"producer", "seq", "intended_ns", "sent_ns", "acked_ns", "status", "blocked_ns"}
+	sentColumns     = []string{"producer", "seq", "intended_ns", "sent_ns", "acked_ns", "status", "blocked_ns", "partition"}
 	receivedColumns = []string{"producer", "seq", "received_ns", "group", "partition", "broker_ns", "polled_ns"}
 )
 
@@ -141,6 +142,9 @@ func (s *sentStream) advance(j *joiner, limit int64) {
 			j.step.Accounting.RecordsRejected++
 			continue
 		}
+		if len(c) > 7 && j.by != nil {
+			j.rowPartition = c[7].Ints[i]
+		}
 		j.row(producer[i], seq[i], intended[i], sent[i], acked[i], blocked[i], status)
 	}
 }
@@ -154,6 +158,9 @@ type receivedStream struct {
 	lastKey highKey
 	last    *int64
 	polled  int64 // when the last poll was called; 0 before
+	number  int64 // of the consumer
+	stamp   int64 // the last one
+	broker  int64 // the last stamp of the broker
 }
 
 type highKey struct {
@@ -172,7 +179,7 @@ func (s *receivedStream) advance(j *joiner, limit int64) {
 			s.groups = append(s.groups, j.groupNumber(name))
 		}
 	}
-	a := &j.step.Accounting
+	a, stamps := &j.step.Accounting, &j.step.Stamps
 	for first := s.pos; s.pos < s.n && (s.pos == first || received[s.pos] <= limit); s.pos++ {
 		i := s.pos
 		g := -1
@@ -189,6 +196,20 @@ func (s *receivedStream) advance(j *joiner, limit int64) {
 		if at := polled[i]; at != rawlog.Null && at != s.polled {
 			s.polled = at
 			j.poll(at, received[i])
+		}
+		if received[i] != s.stamp {
+			s.stamp = received[i]
+			stamps.Received++
+		}
+		stamps.Deliveries++
+		if b := broker[i]; b != rawlog.Null {
+			if stamps.BrokerDeliveries++; b != s.broker {
+				s.broker = b
+				stamps.brokerStamp(b)
+			}
+		}
+		if j.by != nil {
+			j.origin = origin{s.number, partition[i]}
 		}
 		if !j.delivery(g, producer[i], seq[i], received[i], broker[i]) {
 			continue

@@ -28,9 +28,13 @@ func (v View) Check(d *Digest) error {
 	for i := range d.Steps {
 		s := &d.Steps[i]
 		scheduled += s.Accounting.Scheduled + s.Accounting.Received
-		if w, _ := v.warmupOf(s); w > 0 && w >= s.Duration && s.Failure == "" {
-			return fmt.Errorf("step %d (%s msg/s, %s long), warm-up %s: %w; give a shorter --warmup, or run longer",
-				s.Step, FormatRate(s.Rate), formatDuration(s.Duration), formatDuration(w), ErrWarmup)
+		if w, _ := v.warmupOf(s); w+v.Cooldown > 0 && w+v.Cooldown >= s.Duration && s.Failure == "" {
+			what := "warm-up " + formatDuration(w)
+			if v.Cooldown > 0 {
+				what += " and cool-down " + formatDuration(v.Cooldown)
+			}
+			return fmt.Errorf("step %d (%s msg/s, %s long), %s: %w; give a shorter --warmup, or run longer",
+				s.Step, FormatRate(s.Rate), formatDuration(s.Duration), what, ErrWarmup)
 		}
 	}
 	if scheduled == 0 {
@@ -92,16 +96,21 @@ type cut struct {
 	run     *rawlog.Step
 	view    View
 	warmup  time.Duration // as cut
+	end     time.Duration // of what is kept
 	asked   time.Duration
 	kept    []Interval
 	total   [NumKinds]stats.Compact
 	never   [NumKinds]int64 // infinite
 	ownLag  stats.Compact
 	blocks  int64
+	steady  Steady
 	summary StepSummary
 }
 
 func newCut(d *Digest, s *StepDigest, v View) *cut {
+	own := *s
+	own.commitInterval = commitIntervalOf(&d.Manifest, s)
+	s = &own
 	c := &cut{digest: d, step: s, view: v}
 	for i := range d.Manifest.Steps {
 		if m := &d.Manifest.Steps[i]; m.Step == s.Step && m.Repeat == s.Repeat {
@@ -110,7 +119,7 @@ func newCut(d *Digest, s *StepDigest, v View) *cut {
 	}
 	var rule string
 	c.asked, rule = v.warmupOf(s)
-	c.kept, c.warmup = afterWarmup(s, c.asked)
+	c.kept, c.warmup, c.end = within(s, c.asked, s.Duration-v.Cooldown)
 	if c.warmup != c.asked && len(c.kept) > 0 {
 		rule += fmt.Sprintf(", moved from %s to the next edge of the intervals", formatDuration(c.asked))
 	}
@@ -120,24 +129,12 @@ func newCut(d *Digest, s *StepDigest, v View) *cut {
 		a.RecordsUsed += c.kept[i].Scheduled - c.kept[i].Unknown
 	}
 	a.RecordsTrimmed = s.Accounting.RecordsUsed + s.Accounting.RecordsTrimmed - a.RecordsUsed
-	for k := range c.total {
-		parts := make([]stats.Compact, len(c.kept))
-		for i := range c.kept {
-			parts[i] = c.kept[i].Latency[k]
-			c.never[k] += c.kept[i].Infinite[k]
-		}
-		c.total[k] = stats.Sum(parts...)
-	}
-	own := make([]stats.Compact, len(c.kept))
-	for i := range c.kept {
-		own[i] = c.kept[i].OwnLag
-	}
-	c.ownLag = stats.Sum(own...)
+	c.total, c.never, c.ownLag = addUp(c.kept)
 	c.blocks = c.countBlocks()
 	c.summary = StepSummary{
 		Step: s.Step, Rate: s.Rate, Repeat: s.Repeat, Variant: variant(s), Settings: settings(d, s), Complete: s.Complete, Failure: s.Failure,
-		WarmupNs: int64(c.warmup), WarmupRule: rule, DurationNs: int64(s.Duration), IntervalNs: int64(s.Interval),
-		Accounting: a, Throughput: throughput(s, c.warmup), Latencies: map[string]LatencySummary{}, Findings: []Finding{},
+		WarmupNs: int64(c.warmup), WarmupRule: rule, CooldownNs: int64(s.Duration - c.end), DurationNs: int64(s.Duration), IntervalNs: int64(s.Interval),
+		Accounting: a, Throughput: throughput(s, c.warmup, c.end), Latencies: map[string]LatencySummary{}, Findings: []Finding{},
 	}
 	c.summary.Loop, c.summary.Tail = c.closedLoop(), c.tailed()
 	if s.drains() {
@@ -148,6 +145,16 @@ func newCut(d *Digest, s *StepDigest, v View) *cut {
 			continue
 		}
 		c.summary.Latencies[k.String()] = c.latency(k)
+	}
+	c.summary.Stamps = s.Stamps
+	c.summary.Untrimmed = c.untrimmed()
+	c.summary.Levels = c.levels()
+	c.summary.Breakdown = c.breakdown()
+	c.summary.Recoveries = c.recoveries()
+	c.steady = s.steadyState(c.end)
+	if c.steady.Found {
+		from := int64(c.steady.From)
+		c.summary.SteadyNs = &from
 	}
 	return c
 }
@@ -164,13 +171,49 @@ func afterWarmup(s *StepDigest, warmup time.Duration) ([]Interval, time.Duration
 	return s.Intervals[i:], s.Intervals[i].Start
 }
 
+// within returns the intervals from the first edge at or after the warm-up on to
+// the last one at or before end, and these edges.
+func within(s *StepDigest, warmup, end time.Duration) ([]Interval, time.Duration, time.Duration) {
+	kept, warmup := afterWarmup(s, warmup)
+	if end >= s.Duration {
+		return kept, warmup, s.Duration
+	}
+	n := 0
+	for n < len(kept) && kept[n].End <= end {
+		n++
+	}
+	if n > 0 {
+		end = kept[n-1].End
+	}
+	return kept[:n], warmup, max(warmup, end)
+}
+
+// addUp adds the histograms of intervals.
+func addUp(intervals []Interval) (total [NumKinds]stats.Compact, never [NumKinds]int64, own stats.Compact) {
+	parts := make([]stats.Compact, len(intervals))
+	for k := range numSeries {
+		for i := range intervals {
+			parts[i] = *intervals[i].series(k)
+			if k < ownSeries {
+				never[k] += intervals[i].Infinite[k]
+			}
+		}
+		if k == ownSeries {
+			own = stats.Sum(parts...)
+		} else {
+			total[k] = stats.Sum(parts...)
+		}
+	}
+	return total, never, own
+}
+
 // countBlocks is the number of independent blocks after the cut: commits in
 // proportion to the time, but no more than commit intervals, since a queue that
 // catches up makes many small commits at once; where nothing is known of
 // commits, the intervals with a message. Messages of one block wait together,
 // so they are one observation rather than many.
 func (c *cut) countBlocks() int64 {
-	end := c.step.Duration
+	end := c.end
 	if !c.step.Complete { // what is known of it
 		end = 0
 		for i := range c.kept {
@@ -189,7 +232,7 @@ func (c *cut) countBlocks() int64 {
 	if c.step.tails() {
 		return c.tailBlocks(kept, end)
 	}
-	commits, interval := c.step.Commits.Commits, c.digest.Manifest.Queue.CommitInterval
+	commits, interval := c.step.Commits.Commits, c.step.commitInterval
 	n := int64(math.MaxInt64)
 	if commits > 0 {
 		n = int64(float64(commits) * float64(kept) / float64(end))
@@ -209,10 +252,12 @@ func (c *cut) countBlocks() int64 {
 	return n
 }
 
-func (c *cut) latency(k Kind) LatencySummary {
-	h := c.total[k]
+func (c *cut) latency(k Kind) LatencySummary { return c.latencyOf(k, c.total[k], c.never[k], c.blocks) }
+
+// latencyOf is the latency k of some of the step's messages.
+func (c *cut) latencyOf(k Kind, h stats.Compact, never, blocks int64) LatencySummary {
 	l := LatencySummary{
-		N: h.N + c.never[k], Infinite: c.never[k], MinNs: h.Min, MeanNs: int64(h.Mean()), MaxNs: h.Max,
+		N: h.N + never, Infinite: never, MinNs: h.Min, MeanNs: int64(h.Mean()), MaxNs: h.Max,
 		Percentiles: map[string]Percentile{},
 	}
 	// Where nothing was acknowledged there is no publish latency to rank.
@@ -226,11 +271,11 @@ func (c *cut) latency(k Kind) LatencySummary {
 	}
 	for _, p := range c.view.percentiles() {
 		q := stats.FromPercent(p)
-		ns, beyond := h.Quantile(q, c.never[k])
+		ns, beyond := h.Quantile(q, never)
 		if beyond {
 			ns = max(ns, c.deadline())
 		}
-		l.Percentiles[FormatPercent(p)] = Percentile{Ns: ns, Supported: stats.Supported(q, l.N, c.blocks), Beyond: beyond}
+		l.Percentiles[FormatPercent(p)] = Percentile{Ns: ns, Supported: stats.Supported(q, l.N, blocks), Beyond: beyond}
 	}
 	return l
 }
@@ -250,8 +295,8 @@ func (c *cut) deadline() int64 {
 // there it is not known, and the last second with a delivery may be a piece. A
 // step that has no whole second after the cut gives the mean of the whole step
 // and no spread.
-func throughput(s *StepDigest, warmup time.Duration) Throughput {
-	seconds := min(int(s.Duration/time.Second), maxSeconds)
+func throughput(s *StepDigest, warmup, end time.Duration) Throughput {
+	seconds := min(int(end/time.Second), maxSeconds)
 	if !s.Complete {
 		seconds = min(seconds, len(s.ReceivedPerSecond)-1)
 	}

@@ -52,14 +52,30 @@ type StepSummary struct {
 	// Tail is of a step that tailed messages of others; nil of others.
 	Tail *Tailed `json:"tail,omitempty"`
 	// WarmupNs was cut; WarmupRule says by which rule.
-	WarmupNs   int64                     `json:"warmup_ns"`
-	WarmupRule string                    `json:"warmup_rule"`
+	WarmupNs   int64  `json:"warmup_ns"`
+	WarmupRule string `json:"warmup_rule"`
+	// CooldownNs was cut from the end.
+	CooldownNs int64 `json:"cooldown_ns,omitempty"`
+	// SteadyNs is where the latency had settled, since the step's start, whatever
+	// was cut; absent where that cannot be told.
+	SteadyNs   *int64                    `json:"steady_ns,omitempty"`
 	DurationNs int64                     `json:"duration_ns"`
 	IntervalNs int64                     `json:"interval_ns"`
 	Accounting Accounting                `json:"accounting"`
 	Throughput Throughput                `json:"throughput"`
 	Latencies  map[string]LatencySummary `json:"latencies"` // by Kind.String()
-	Findings   []Finding                 `json:"findings"`
+	// Untrimmed has the same without any cut.
+	Untrimmed map[string]LatencySummary `json:"untrimmed"`
+	// Levels and resources after the cut, by their column's name in the table
+	// seconds.
+	Levels map[string]Level `json:"levels,omitempty"`
+	// Breakdown is by producer, consumer, group and partition, where there are
+	// several.
+	Breakdown *BreakdownSummary `json:"breakdown,omitempty"`
+	// Recoveries has one entry for each fault that struck the step.
+	Recoveries []Recovery `json:"recoveries,omitempty"`
+	Stamps     Stamps     `json:"stamps"`
+	Findings   []Finding  `json:"findings"`
 }
 
 // Throughput is of the first deliveries in the whole seconds after the cut,
@@ -69,6 +85,57 @@ type Throughput struct {
 	SD           float64 `json:"sd"`
 	CoV          float64 `json:"cov"`     // sd / mean
 	Seconds      int     `json:"seconds"` // so many; 0: the mean of the whole step
+}
+
+// Level is a column of the table seconds after the cut: of what is counted, per
+// second.
+type Level struct {
+	Mean float64 `json:"mean"`
+	SD   float64 `json:"sd"`
+	CoV  float64 `json:"cov"` // sd / mean
+	Min  float64 `json:"min"`
+	Max  float64 `json:"max"`
+	Last float64 `json:"last"`
+	// PerSecond: a count of a second; else a level at its end, or the largest
+	// value in it.
+	PerSecond bool `json:"per_second"`
+}
+
+// BreakdownSummary has the latencies of a step by what a message passed
+// through.
+type BreakdownSummary struct {
+	// FromNs and ToNs are the part of the schedule that it covers, since the
+	// step's start: the cut under which the raw log was read.
+	FromNs int64          `json:"from_ns"`
+	ToNs   int64          `json:"to_ns"`
+	Shares []ShareSummary `json:"shares"`
+	// Left counts latencies that no share has.
+	Left int64 `json:"left,omitempty"`
+}
+
+// ShareSummary is what has one key of a dimension.
+type ShareSummary struct {
+	By     string `json:"by"` // producer, consumer, group or partition
+	Key    string `json:"key"`
+	Folded int    `json:"folded,omitempty"` // number of keys that "others" gathers
+	// Latencies by Kind.String(). Those by consumer and partition have no
+	// infinite ones: of a message that never came neither is known.
+	Latencies map[string]LatencySummary `json:"latencies"`
+}
+
+// Recovery is how a step recovered from a fault.
+type Recovery struct {
+	AtNs int64  `json:"at_ns"` // since the step's start
+	Text string `json:"text"`
+	// LevelNs is the p99 of a second before the fault; 0 where there were too few
+	// whole seconds before it to tell. Nothing else is told then.
+	LevelNs   int64 `json:"level_p99_ns"`
+	Recovered bool  `json:"recovered"`
+	// AfterNs is the time to recover, or the least that it can be where the step
+	// ended before.
+	AfterNs int64 `json:"after_ns"`
+	// Consistent: nothing was lost in the step and nothing came twice.
+	Consistent bool `json:"consistent"`
 }
 
 // LatencySummary is one latency after the cut. With N = 0 the rest means
@@ -110,6 +177,10 @@ type Finding struct {
 	Severity Severity `json:"severity"`
 	Text     string   `json:"text"`   // one sentence with the numbers in it
 	Advice   string   `json:"advice"` // what to do
+	// Numbers behind it, by name; their unit ends the name (_ns, _per_s).
+	Numbers map[string]float64 `json:"numbers,omitempty"`
+	// Tuning is the section that says what to turn.
+	Tuning string `json:"tuning"`
 }
 
 // Series is a step over time under a View, at the digest's resolution.

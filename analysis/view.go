@@ -20,6 +20,17 @@ type View struct {
 	// (the default rule) when nil: 30 s for steps of two minutes and more, a
 	// tenth of the step below that.
 	Warmup *time.Duration
+	// Steady cuts the warm-up where the latency has settled, by the data: see
+	// docs/method.md. Warmup and WarmupUntil are not looked at then.
+	Steady bool
+	// WarmupUntil cuts what was intended before that time, ns since the epoch,
+	// from each step; 0 for none. Warmup is not looked at then.
+	WarmupUntil int64
+	// Cooldown is cut from the end of each step, by intended time.
+	Cooldown time.Duration
+	// Interval is the least that a point of a series covers; 0 for the digest's
+	// own.
+	Interval time.Duration
 	// Percentiles in percent, (0,100), ascending.
 	Percentiles []float64
 	// Kind is the latency drawn in the figures.
@@ -116,6 +127,8 @@ func (v View) percentiles() []float64 {
 // The keys of a fragment, which are the flags of the command line.
 const (
 	keyWarmup      = "warmup"
+	keyCooldown    = "cooldown"
+	keyInterval    = "interval"
 	keyPercentiles = "percentiles"
 	keyLatency     = "latency"
 	keyScale       = "scale"
@@ -129,8 +142,14 @@ var foreignKeys = []string{"log", "run", "step", "repeat"}
 // is left out.
 func (v View) Fragment() string {
 	var out []string
-	if v.Warmup != nil {
-		out = append(out, keyWarmup+"="+strings.ReplaceAll(v.Warmup.String(), "µ", "u"))
+	if w := v.WarmupText(); w != "" {
+		out = append(out, keyWarmup+"="+w)
+	}
+	if v.Cooldown != 0 {
+		out = append(out, keyCooldown+"="+durationText(v.Cooldown))
+	}
+	if v.Interval != 0 {
+		out = append(out, keyInterval+"="+durationText(v.Interval))
 	}
 	if len(v.Percentiles) > 0 {
 		out = append(out, keyPercentiles+"="+formatPercentiles(v.Percentiles))
@@ -163,11 +182,17 @@ func ParseFragment(text string) (View, error) {
 		value := values[key][0]
 		switch key {
 		case keyWarmup:
-			w, err := ParseWarmup(value)
-			if err != nil {
+			if err := v.SetWarmup(value); err != nil {
 				return View{}, err
 			}
-			v.Warmup = w
+		case keyCooldown:
+			if v.Cooldown, err = ParseCooldown(value); err != nil {
+				return View{}, err
+			}
+		case keyInterval:
+			if v.Interval, err = ParseInterval(value); err != nil {
+				return View{}, err
+			}
 		case keyPercentiles:
 			if v.Percentiles, err = ParsePercentiles(value); err != nil {
 				return View{}, err
@@ -185,77 +210,8 @@ func ParseFragment(text string) (View, error) {
 				return View{}, fmt.Errorf("scale %q: there are linear and log", value)
 			}
 		default:
-			return View{}, fmt.Errorf("unknown key %q: there are %s, %s, %s, %s", key, keyWarmup, keyPercentiles, keyLatency, keyScale)
+			return View{}, fmt.Errorf("unknown key %q: there are %s", key, strings.Join([]string{keyWarmup, keyCooldown, keyInterval, keyPercentiles, keyLatency, keyScale}, ", "))
 		}
 	}
 	return v, nil
-}
-
-// ParseWarmup reads a warm-up: a duration with its unit, 0s for none, auto (or
-// nothing) for the default rule, which is nil.
-func ParseWarmup(text string) (*time.Duration, error) {
-	if text == "" || text == "auto" {
-		return nil, nil
-	}
-	d, err := time.ParseDuration(text)
-	if err != nil {
-		return nil, fmt.Errorf("warm-up %q is not a duration: write for instance 30s, 1m30s or 0s", text)
-	}
-	if d < 0 {
-		return nil, fmt.Errorf("warm-up %s is negative: write 0s to cut nothing", text)
-	}
-	return &d, nil
-}
-
-// The default rule for the warm-up.
-const (
-	longStep      = 2 * time.Minute
-	longWarmup    = 30 * time.Second
-	shortFraction = 10
-)
-
-// DefaultWarmup is what is cut from a step when no warm-up is named: 30 s for
-// steps of two minutes and more, a tenth of the step below that.
-func DefaultWarmup(step time.Duration) time.Duration {
-	if step >= longStep {
-		return longWarmup
-	}
-	return step / shortFraction
-}
-
-// warmup is what v asks to cut from a step, and by which rule.
-func (v View) warmup(step time.Duration) (time.Duration, string) {
-	switch {
-	case v.Warmup != nil:
-		return *v.Warmup, "as asked"
-	case step >= longStep:
-		return longWarmup, "default: 30 s of a step of two minutes or more"
-	default:
-		return DefaultWarmup(step), "default: a tenth of the step"
-	}
-}
-
-// warmupOf is what v asks to cut from s. Where no warm-up is named and the
-// default one would leave nothing of a step, since all its messages were due in
-// it (one burst at its beginning), there is none.
-func (v View) warmupOf(s *StepDigest) (time.Duration, string) {
-	cut, rule := v.warmup(s.Duration)
-	if v.Warmup != nil {
-		return cut, rule
-	}
-	if own, why, has := s.ownWarmup(); has {
-		return own, why
-	}
-	var inside, beyond int64
-	for i := range s.Intervals {
-		if s.Intervals[i].Start < cut {
-			inside += s.Intervals[i].Scheduled
-		} else {
-			beyond += s.Intervals[i].Scheduled
-		}
-	}
-	if inside > 0 && beyond == 0 && s.Complete {
-		return 0, fmt.Sprintf("default: all messages were due within %s", formatDuration(cut))
-	}
-	return cut, rule
 }

@@ -33,6 +33,13 @@ func TestFragmentRoundTrip(t *testing.T) {
 		if r.IntN(2) == 0 {
 			w := time.Duration(r.Int64N(1 << r.IntN(62)))
 			v.Warmup = &w
+		} else if r.IntN(3) == 0 {
+			v.Steady = true
+		} else if r.IntN(3) == 0 {
+			v.WarmupUntil = 1 + r.Int64N(1<<62)
+		}
+		if r.IntN(2) == 0 {
+			v.Cooldown, v.Interval = time.Duration(r.Int64N(1e12)), time.Duration(r.Int64N(1e10))
 		}
 		for range r.IntN(8) {
 			p := math.Round(r.Float64()*math.Pow10(r.IntN(7)+2)) / math.Pow10(r.IntN(7))
@@ -97,7 +104,7 @@ func TestDefaultWarmup(t *testing.T) {
 	for step, want := range map[time.Duration]time.Duration{
 		10 * sec: sec, 20 * sec: 2 * sec, 119 * sec: 11900 * ms, 120 * sec: 30 * sec, time.Hour: 30 * sec,
 	} {
-		if got, rule := (View{}).warmup(step); got != want || DefaultWarmup(step) != want || !strings.HasPrefix(rule, "default") {
+		if got, rule := (View{}).warmupOf(&StepDigest{Duration: step}); got != want || DefaultWarmup(step) != want || !strings.HasPrefix(rule, "default") {
 			t.Errorf("%s: %s (%s), want %s", step, got, rule, want)
 		}
 	}

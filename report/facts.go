@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"queuebench/analysis"
 	"queuebench/figure"
 	"queuebench/rawlog"
 )
@@ -30,7 +31,7 @@ func (b *builder) facts() string {
 		model,
 		`<li><b>Nothing is left out.</b> Lost and overrun messages rank as infinite; a percentile that reaches them prints “&gt; deadline”. Negative latencies are counted, not repaired.</li>`,
 		`<li><b>Warm-up</b> is cut by intended time, after the run, and can be moved without running again.</li>`,
-		`<li><b>Percentiles</b> are nearest-rank over added histograms, never averaged, to within 0.2 %, and shown with three digits. Over time they are those of each interval.</li></ul>`)
+		`<li><b>Percentiles</b> are nearest-rank over added histograms, never averaged, to within 0.2 %, and shown with three digits. Over time they are those of each interval`+resolution(b.sum.Steps)+`.</li></ul>`)
 
 	w.raw(`<div class="facts">`)
 	section(&w, "Queue", []fact{
@@ -66,6 +67,23 @@ func (b *builder) facts() string {
 		w.raw(`</details>`)
 	}
 	return w.String()
+}
+
+// resolution tells how long the intervals are: those of the whole run where the
+// log is at hand, longer ones in a page that must stay small.
+func resolution(steps []analysis.StepSummary) string {
+	if len(steps) == 0 {
+		return ""
+	}
+	shortest, longest := steps[0].IntervalNs, steps[0].IntervalNs
+	for _, s := range steps {
+		shortest, longest = min(shortest, s.IntervalNs), max(longest, s.IntervalNs)
+	}
+	text := ", " + figure.Duration(duration(shortest)) + " long"
+	if longest != shortest {
+		text = ", " + figure.Duration(duration(shortest)) + " to " + figure.Duration(duration(longest)) + " long by step"
+	}
+	return text + " here: what is shorter cannot be seen, and a cut moves to the next of their edges"
 }
 
 type fact struct{ name, value string }

@@ -72,6 +72,10 @@ func WriteSite(dir string, digests []*analysis.Digest) error {
 		files[name] = []byte(asset(name))
 	}
 	for _, d := range digests {
+		d, err := d.Fit(analysis.PageBytes)
+		if err != nil {
+			return err
+		}
 		e, err := entry(d)
 		if err != nil {
 			return err

@@ -2,7 +2,6 @@ package site
 
 import (
 	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
@@ -30,6 +29,11 @@ const reportWidth = 1020
 // The error wraps ErrNoWASM where a full report is asked of a program without
 // the page's analyzer.
 func WriteReport(w io.Writer, d *analysis.Digest, v analysis.View, o Options) error {
+	// What is drawn here is what the page draws again of the digest in it.
+	d, err := d.Fit(analysis.PageBytes)
+	if err != nil {
+		return err
+	}
 	doc, err := report.Build(d, v, report.Options{Width: reportWidth})
 	if err != nil {
 		return err
@@ -84,17 +88,8 @@ func block(id string, data []byte) string {
 // packDigest writes a digest as gzip, the same bytes each time.
 func packDigest(d *analysis.Digest) ([]byte, error) {
 	var b bytes.Buffer
-	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
-	if err != nil {
-		return nil, err
-	}
-	if err := analysis.WriteDigest(z, d); err != nil {
-		return nil, err
-	}
-	if err := z.Close(); err != nil {
-		return nil, err
-	}
-	return b.Bytes(), nil
+	err := analysis.PackDigest(&b, d)
+	return b.Bytes(), err
 }
 
 // inline puts modules that import each other by name into one, in order. It

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"compress/gzip"
-	"errors"
 	"io"
 
 	"github.com/urfave/cli/v2"
@@ -17,11 +15,12 @@ func digestCommand() *cli.Command {
 		Usage:     "write a run's digest",
 		ArgsUsage: "RUN [RUN]",
 		Description: "Writes a run's digest and prints its path: a gzipped HdrHistogram interval log of some hundred kilobytes\n" +
-			"whatever the number of messages. Every command here takes it in the place of the run.\n\n" + runArgument,
+			"whatever the number of messages: its intervals are as short as --max-bytes allows. Every command here takes it in the place of the run.\n\n" + runArgument,
 		UsageText: "   analyze digest RUN -o run.digest.gz\n" +
 			"   analyze summary run.digest.gz",
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "file to write", Value: "run.digest.gz"},
+			&cli.IntFlag{Name: "max-bytes", Usage: "size of the file: intervals are made longer until it is kept, down to twelve a step", Value: analysis.DigestBytes},
 		}, storeflags.Flags()...),
 		Action: func(c *cli.Context) error {
 			path, err := outFile(c)
@@ -32,10 +31,10 @@ func digestCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			err = writeFile(path, func(w io.Writer) error {
-				zip := gzip.NewWriter(w)
-				return errors.Join(analysis.WriteDigest(zip, d), zip.Close())
-			})
+			if d, err = d.Fit(c.Int("max-bytes")); err != nil {
+				return err
+			}
+			err = writeFile(path, func(w io.Writer) error { return analysis.PackDigest(w, d) })
 			if err != nil {
 				return err
 			}

@@ -77,7 +77,7 @@ func readRun(ctx context.Context, source rawlog.Source, v analysis.View, stderr 
 	line := command.NewLine(stderr)
 	defer line.Close()
 	d, err := analysis.Read(ctx, source, analysis.Options{
-		Edges: edges(v),
+		View: v,
 		Progress: func(done, total int64) {
 			line.Set("reading %s: %d %% of %.1f MB", source.Address(), 100*done/max(1, total), float64(total)/1e6)
 		},

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"time"
-
 	"github.com/urfave/cli/v2"
 
 	"queuebench/analysis"
@@ -13,7 +11,8 @@ import (
 // that the page's address has too.
 func cutFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "warmup", Usage: "cut this much from the start of each step, by intended time, such as 3s or 0s (default: 30s for steps of two minutes and more, a tenth of the step below that)"},
+		&cli.StringFlag{Name: "warmup", Usage: "cut this much from the start of each step, by intended time, such as 3s or 0s; steady: until the latency has settled; or until a time such as 2026-01-31T12:00:00Z (default: 30s for steps of two minutes and more, a tenth of the step below that)"},
+		&cli.StringFlag{Name: "cooldown", Usage: "cut this much from the end of each step, by intended time", Value: "0s"},
 		&cli.StringFlag{Name: "percentiles", Usage: "percentiles in percent, with commas between", Value: "50,75,85,95,99,99.9"},
 	}
 }
@@ -30,8 +29,11 @@ func viewFlags() []cli.Flag {
 func viewOf(c *cli.Context) (analysis.View, error) {
 	var v analysis.View
 	var err error
-	if v.Warmup, err = analysis.ParseWarmup(c.String("warmup")); err != nil {
+	if err = v.SetWarmup(c.String("warmup")); err != nil {
 		return v, command.Misusef("--warmup: %w", err)
+	}
+	if v.Cooldown, err = analysis.ParseCooldown(c.String("cooldown")); err != nil {
+		return v, command.Misusef("--cooldown: %w", err)
 	}
 	if v.Percentiles, err = analysis.ParsePercentiles(c.String("percentiles")); err != nil {
 		return v, command.Misusef("--percentiles: %w", err)
@@ -49,12 +51,4 @@ func viewOf(c *cli.Context) (analysis.View, error) {
 		return v, command.Misusef("--scale %q: say linear or log", s)
 	}
 	return v, nil
-}
-
-// edges are the cuts that a digest must have for the view to be exact.
-func edges(v analysis.View) []time.Duration {
-	if v.Warmup == nil || *v.Warmup == 0 {
-		return nil
-	}
-	return []time.Duration{*v.Warmup}
 }

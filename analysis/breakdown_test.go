@@ -94,10 +94,10 @@ func naiveShares(log rows, from, to int64) map[shareKey]*Share {
 func TestBreakdownAgainstAPlainJoin(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	seen := map[string]int{}
-	for i := range 8 {
+	for i := range 4 {
 		duration := time.Duration(2+i) * time.Second
-		log := chaos(r, 4000, duration)
-		src, m := logOf(t, 1+r.IntN(4000), 1000, duration, log)
+		log := chaos(r, 2500, duration)
+		src, m := logOf(t, 1+r.IntN(2500), 1000, duration, log)
 		m.Queue.Partitions = 2
 		src.put(t, m)
 		warmup := 500 * ms

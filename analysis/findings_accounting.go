@@ -18,7 +18,7 @@ func stepIncomplete(c *cut) *Finding {
 		return nil
 	}
 	return finding("step-incomplete", Warning, "The log of this step is incomplete: %s lie beyond its watermark and are unknown, not lost.",
-		"The numbers hold up to the watermark. Run the step again for the whole.", plural(c.step.Accounting.Unknown, "message"))
+		"The numbers hold up to the watermark. Run the step again for the whole.", plural(c.step.Accounting.Unknown, "message")).with("unknown", float64(c.step.Accounting.Unknown))
 }
 
 func nothingAcknowledged(c *cut) *Finding {
@@ -28,7 +28,7 @@ func nothingAcknowledged(c *cut) *Finding {
 	}
 	return finding("nothing-acknowledged", Failure, "The queue acknowledged none of %s: %s failed, %s unconfirmed.",
 		"See the events of the run for the first error: the store's address, its credentials and its permissions come first.",
-		plural(a.Attempted, "message"), FormatCount(a.Failed), FormatCount(a.Unconfirmed))
+		plural(a.Attempted, "message"), FormatCount(a.Failed), FormatCount(a.Unconfirmed)).with("attempted", float64(a.Attempted)).with("failed", float64(a.Failed)).with("unconfirmed", float64(a.Unconfirmed))
 }
 
 func noData(c *cut) *Finding {
@@ -88,11 +88,11 @@ func messagesLost(c *cut) *Finding {
 	if c.digest.Manifest.Queue.LosesNothing {
 		return finding("messages-lost", Failure, "%s of %s acknowledged never came (%s), though the queue promises to lose none.",
 			"They rank as infinite in every percentile. Look for the gap in the events and in the offsets of the log; a longer drain deadline tells late from lost.",
-			plural(a.Lost, "message"), FormatCount(a.Acked), formatShare(a.Lost, a.Acked))
+			plural(a.Lost, "message"), FormatCount(a.Acked), formatShare(a.Lost, a.Acked)).with("lost", float64(a.Lost)).with("acked", float64(a.Acked))
 	}
 	return finding("messages-lost", Warning, "%s of %s acknowledged never came (%s). The queue does not promise otherwise.",
 		"They rank as infinite in every percentile. Ask for stronger acknowledgements, or wait longer for the drain.",
-		plural(a.Lost, "message"), FormatCount(a.Acked), formatShare(a.Lost, a.Acked))
+		plural(a.Lost, "message"), FormatCount(a.Acked), formatShare(a.Lost, a.Acked)).with("lost", float64(a.Lost)).with("acked", float64(a.Acked))
 }
 
 func duplicates(c *cut) *Finding {
@@ -106,7 +106,7 @@ func duplicates(c *cut) *Finding {
 	}
 	return finding("duplicates", severity, "%s beyond the first of a message (%s of those received). %s",
 		"Only the first delivery is measured. Look for retries and rebalances in the events; an idempotent producer or stored offsets prevent most.",
-		plural(a.Duplicates, "delivery"), formatShare(a.Duplicates, a.Received), promise)
+		plural(a.Duplicates, "delivery"), formatShare(a.Duplicates, a.Received), promise).with("duplicates", float64(a.Duplicates)).with("received", float64(a.Received))
 }
 
 func outOfOrder(c *cut) *Finding {
@@ -116,7 +116,7 @@ func outOfOrder(c *cut) *Finding {
 	}
 	return finding("out-of-order", Warning, "%s came after a later one of the same producer and partition (%s of those received).",
 		"Retries with several requests in flight are the usual cause: allow one at a time, or make the producer idempotent.",
-		plural(a.OutOfOrder, "message"), formatShare(a.OutOfOrder, a.Received))
+		plural(a.OutOfOrder, "message"), formatShare(a.OutOfOrder, a.Received)).with("out_of_order", float64(a.OutOfOrder)).with("received", float64(a.Received))
 }
 
 func failedMessages(c *cut) *Finding {
@@ -126,7 +126,7 @@ func failedMessages(c *cut) *Finding {
 	}
 	return finding("messages-failed", Warning, "The queue refused %s of %s (%s).",
 		"They count as never published. See the events for the error; throttling asks for fewer or larger requests.",
-		plural(a.Failed, "message"), FormatCount(a.Attempted), formatShare(a.Failed, a.Attempted))
+		plural(a.Failed, "message"), FormatCount(a.Attempted), formatShare(a.Failed, a.Attempted)).with("failed", float64(a.Failed)).with("attempted", float64(a.Attempted))
 }
 
 func unconfirmedMessages(c *cut) *Finding {
@@ -136,7 +136,7 @@ func unconfirmedMessages(c *cut) *Finding {
 	}
 	return finding("messages-unconfirmed", Warning, "The fate of %s of %s is not known (%s): nothing was heard before the drain deadline.",
 		"They count as never published. A longer drain deadline tells slow from silent.",
-		plural(a.Unconfirmed, "message"), FormatCount(a.Attempted), formatShare(a.Unconfirmed, a.Attempted))
+		plural(a.Unconfirmed, "message"), FormatCount(a.Attempted), formatShare(a.Unconfirmed, a.Attempted)).with("unconfirmed", float64(a.Unconfirmed)).with("attempted", float64(a.Attempted))
 }
 
 func receivedUnacknowledged(c *cut) *Finding {
@@ -145,7 +145,7 @@ func receivedUnacknowledged(c *cut) *Finding {
 		return nil
 	}
 	return finding("received-unacknowledged", Note, "%s came although the producer was told that they failed, or nothing at all.",
-		"A producer that sends such a message again makes a duplicate of it.", plural(a.ReceivedUnacked, "message"))
+		"A producer that sends such a message again makes a duplicate of it.", plural(a.ReceivedUnacked, "message")).with("received_unacked", float64(a.ReceivedUnacked))
 }
 
 func overrun(c *cut) *Finding {
@@ -155,7 +155,7 @@ func overrun(c *cut) *Finding {
 	}
 	return finding("overrun", Warning, "%s of the schedule (%s) could not be sent before the step ended: the rate was not reached.",
 		"They rank as infinite in every percentile. Give a lower rate, more producers, or larger batches.",
-		plural(a.Overrun, "message"), formatShare(a.Overrun, a.Scheduled))
+		plural(a.Overrun, "message"), formatShare(a.Overrun, a.Scheduled)).with("overrun", float64(a.Overrun)).with("scheduled", float64(a.Scheduled))
 }
 
 func foreignMessages(c *cut) *Finding {
@@ -165,7 +165,7 @@ func foreignMessages(c *cut) *Finding {
 	}
 	return finding("foreign-messages", Warning, "%s of messages that this step did not send.",
 		"They were counted, not measured. Something else writes to this queue, or an earlier run was not removed: use a prefix or topic of its own.",
-		plural(a.Foreign, "delivery"))
+		plural(a.Foreign, "delivery")).with("foreign", float64(a.Foreign))
 }
 
 func rejectedRows(c *cut) *Finding {
@@ -174,5 +174,5 @@ func rejectedRows(c *cut) *Finding {
 		return nil
 	}
 	return finding("rows-rejected", Warning, "%s of the log could not be used: an unknown status, a latency beyond 30 days or a second row of the same message.",
-		"Nothing stands for them in the numbers. Please report it together with run.json.", plural(a.RecordsRejected, "row"))
+		"Nothing stands for them in the numbers. Please report it together with run.json.", plural(a.RecordsRejected, "row")).with("rejected", float64(a.RecordsRejected))
 }

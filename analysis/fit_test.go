@@ -12,9 +12,9 @@ import (
 func TestFit(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 9))
 	var steps []StepDigest
-	for i := range 3 {
+	for i := range 2 {
 		s := synthStep(t, i, 500, 30*sec, 100*ms, schedule(15_000, 500, steady(20*ms)))
-		for k := range 2000 {
+		for k := range 1300 {
 			s.Seconds = append(s.Seconds, Second{At: time.Duration(k+1) * sec, CPUNs: r.Int64N(1e9)})
 		}
 		steps = append(steps, s)

@@ -60,25 +60,18 @@ type checkpointProtocol struct {
 	MinWriterVersion int32 `parquet:"minWriterVersion"`
 }
 
-// foreignCheckpointRow is checkpointRow as it may come from other writers.
-type foreignCheckpointRow struct {
-	Txn      *checkpointTxn      `parquet:"txn,optional"`
-	Add      *checkpointAdd      `parquet:"add,optional"`
-	MetaData *checkpointMetaData `parquet:"metaData,optional"`
-	Protocol *struct {
-		MinReaderVersion int32    `parquet:"minReaderVersion"`
-		MinWriterVersion int32    `parquet:"minWriterVersion"`
-		ReaderFeatures   []string `parquet:"readerFeatures,list,optional"`
-		WriterFeatures   []string `parquet:"writerFeatures,list,optional"`
-	} `parquet:"protocol,optional"`
-}
-
 // lastCheckpointFile is the object _last_checkpoint.
 type lastCheckpointFile struct {
 	Version       int64 `json:"version"`
 	Size          int64 `json:"size"` // actions
 	SizeInBytes   int64 `json:"sizeInBytes,omitempty"`
 	NumOfAddFiles int64 `json:"numOfAddFiles,omitempty"`
+	// Of others: in how many parts the checkpoint is, or where its top-level
+	// file lies. What is not in here is found by its name.
+	Parts        int64 `json:"parts,omitempty"`
+	V2Checkpoint *struct {
+		Path string `json:"path"`
+	} `json:"v2Checkpoint,omitempty"`
 }
 
 // rows are the actions that the state consists of.
@@ -117,53 +110,11 @@ func (t *table) writeCheckpoint(ctx context.Context, s *snapshot) error {
 	if err := t.put(ctx, checkpointKey(s.version), file.Bytes(), objectstore.PutOptions{}); err != nil {
 		return err
 	}
-	last, err := json.Marshal(lastCheckpointFile{s.version, int64(len(rows)), int64(file.Len()), int64(len(s.files))})
+	last, err := json.Marshal(lastCheckpointFile{Version: s.version, Size: int64(len(rows)), SizeInBytes: int64(file.Len()), NumOfAddFiles: int64(len(s.files))})
 	if err != nil {
 		return fmt.Errorf("encode: %w", err)
 	}
 	return t.put(ctx, lastCheckpoint, last, objectstore.PutOptions{ContentType: "application/json"})
-}
-
-// readCheckpoint reads the checkpoint of a version.
-func (t *table) readCheckpoint(ctx context.Context, v int64) (s *snapshot, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("%w: checkpoint %d: Parquet: %v", ErrCorrupt, v, r)
-		}
-	}()
-	body, err := t.get(ctx, checkpointKey(v))
-	if err != nil {
-		return nil, err
-	}
-	rows, err := parquet.Read[foreignCheckpointRow](bytes.NewReader(body), int64(len(body)))
-	if err != nil {
-		return nil, fmt.Errorf("%w: checkpoint %d: Parquet: %w", ErrCorrupt, v, err)
-	}
-	s = newSnapshot()
-	for _, r := range rows {
-		switch {
-		case r.Txn != nil:
-			s.txns[r.Txn.AppID] = txn{r.Txn.AppID, r.Txn.Version, r.Txn.LastUpdated}
-		case r.Protocol != nil:
-			p := r.Protocol
-			s.protocol = &protocol{int(p.MinReaderVersion), int(p.MinWriterVersion), p.ReaderFeatures, p.WriterFeatures}
-		case r.MetaData != nil:
-			m := r.MetaData
-			s.metaData = &metaData{m.ID, m.Name, fileFormat{m.Format.Provider, m.Format.Options}, m.SchemaString, m.PartitionColumns, m.Configuration, m.CreatedTime}
-		case r.Add != nil:
-			a := r.Add
-			values := map[string]*string{}
-			for k, value := range a.PartitionValues {
-				values[k] = &value
-			}
-			s.files = append(s.files, addFile{Path: a.Path, PartitionValues: values, Size: a.Size, ModificationTime: a.ModificationTime, DataChange: a.DataChange, Stats: a.Stats})
-		}
-	}
-	if s.protocol == nil || s.metaData == nil {
-		return nil, fmt.Errorf("%w: checkpoint %d has no protocol or no metaData", ErrCorrupt, v)
-	}
-	s.version = v
-	return s, nil
 }
 
 // checkpointer keeps the state of the log as its writer sees it, and writes

@@ -35,7 +35,7 @@ func TestCheckpointsHoldWhatTheLogHolds(t *testing.T) {
 	if err != nil || json.Unmarshal(body, &last) != nil {
 		t.Fatalf("_last_checkpoint: %v, %s", err, body)
 	}
-	from, err := tb.readCheckpoint(t.Context(), last.Version)
+	from, err := tb.readCheckpoint(t.Context(), last.files())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,8 +17,12 @@ const (
 // nested is one (delta#7451).
 var versionName = regexp.MustCompile(`^(\d{20})\.json$`)
 
-// checkpointName matches a classic checkpoint, of one part.
-var checkpointName = regexp.MustCompile(`^(\d{20})\.checkpoint\.parquet$`)
+// sidecars is where the sidecars of checkpoints lie.
+const sidecars = logFolder + "_sidecars/"
+
+// checkpointName matches a checkpoint, or a part of one: N.checkpoint.parquet,
+// N.checkpoint.PART.PARTS.parquet, N.checkpoint.UUID.parquet or .json.
+var checkpointName = regexp.MustCompile(`^(\d{20})\.checkpoint(?:\.(\d{10})\.(\d{10})|\.([0-9A-Za-z-]{1,64}))?\.(parquet|json)$`)
 
 func versionKey(v int64) string    { return fmt.Sprintf("%s%020d.json", logFolder, v) }
 func checkpointKey(v int64) string { return fmt.Sprintf("%s%020d.checkpoint.parquet", logFolder, v) }

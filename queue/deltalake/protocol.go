@@ -8,7 +8,11 @@ import (
 
 // readerFeatures are the reader features (reader version 3) that do not change
 // how a queue's rows are read.
-var readerFeatures = []string{"timestampNtz", "vacuumProtocolCheck"}
+var readerFeatures = []string{"timestampNtz", "vacuumProtocolCheck", v2Checkpoint}
+
+// v2Checkpoint is the feature of a table whose checkpoints may have a UUID in
+// their name, be JSON, and have their files in sidecars.
+const v2Checkpoint = "v2Checkpoint"
 
 // writerFeatures are the features (writer version 7) that a blind append keeps
 // by itself.

@@ -220,7 +220,6 @@ func TestUnsupportedTablesAreRefusedByName(t *testing.T) {
 		"variantType":         features(`"variantType"`),
 		"collations":          features(`"collations"`),
 		"of-tomorrow":         features(`"timestampNtz","of-tomorrow"`),
-		"v2Checkpoint":        features(`"v2Checkpoint"`),
 		"reader version 2":    `{"protocol":{"minReaderVersion":2,"minWriterVersion":5}}`,
 		"reader version 4":    `{"protocol":{"minReaderVersion":4,"minWriterVersion":7}}`,
 		`mode "name"`:         strings.Replace(metaDataLine, `"configuration":{}`, `"configuration":{"delta.columnMapping.mode":"name"}`, 1),
@@ -241,7 +240,7 @@ func TestUnsupportedTablesAreRefusedByName(t *testing.T) {
 		})
 	}
 	h, cfg := handTable(t)
-	h.version(1, features(`"timestampNtz","vacuumProtocolCheck"`), h.data("a.parquet", "a.parquet", true, "1"), `{"ofTomorrow":{"x":1}}`)
+	h.version(1, features(`"timestampNtz","vacuumProtocolCheck","v2Checkpoint"`), h.data("a.parquet", "a.parquet", true, "1"), `{"ofTomorrow":{"x":1}}`)
 	got, err := received(t, cfg, queue.Start{})
 	check(t, got, err, "1")
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
@@ -21,6 +22,8 @@ type snapshot struct {
 	files    []addFile
 	// appendsOnly: no version removed anything or added anything again.
 	appendsOnly bool
+	// unread are the checkpoints that could not be read, and why.
+	unread []string
 }
 
 func newSnapshot() *snapshot {
@@ -70,13 +73,19 @@ const replayParallel = 16
 // checkpoint that can be read. A checkpoint that cannot costs time, not the
 // table (delta-rs#2258): an older one is tried, and then version 0.
 func (t *table) snapshot(ctx context.Context) (*snapshot, error) {
-	s := t.lastCheckpoint(ctx)
-	var versions, checkpoints []int64
+	return t.snapshotAt(ctx, math.MaxInt64)
+}
+
+// snapshotAt is snapshot up to a version, or the newest before it.
+func (t *table) snapshotAt(ctx context.Context, newest int64) (*snapshot, error) {
+	s := t.lastCheckpoint(ctx, newest)
+	var versions []int64
+	var checkpoints checkpointFiles
 	err := t.listLog(ctx, s.version, func(key string) error {
-		if v, ok := parseName(versionName, key); ok && v > s.version {
+		if v, ok := parseName(versionName, key); ok && v > s.version && v <= newest {
 			versions = append(versions, v)
-		} else if v, ok := parseName(checkpointName, key); ok && v > s.version {
-			checkpoints = append(checkpoints, v)
+		} else if v, ok := parseName(checkpointName, key); ok && v > s.version && v <= newest {
+			checkpoints = append(checkpoints, key)
 		}
 		return nil
 	})
@@ -84,13 +93,16 @@ func (t *table) snapshot(ctx context.Context) (*snapshot, error) {
 		return nil, fmt.Errorf("deltalake: list the log of table %s: %w", t.name, err)
 	}
 	slices.Sort(versions)
-	slices.Sort(checkpoints)
-	for _, v := range slices.Backward(checkpoints) {
-		if newer, err := t.readCheckpoint(ctx, v); err == nil {
-			s = newer
+	var unread []string
+	for _, files := range checkpoints.newestFirst() {
+		newer, err := t.readCheckpoint(ctx, files)
+		if err == nil {
+			newer.unread, s = s.unread, newer
 			break
 		}
+		unread = append(unread, err.Error())
 	}
+	s.unread = append(s.unread, unread...)
 	i, _ := slices.BinarySearch(versions, s.version+1)
 	if err := t.replay(ctx, s, versions[i:]); err != nil {
 		return nil, fmt.Errorf("deltalake: table %s: %w", t.name, err)
@@ -106,17 +118,26 @@ func (t *table) snapshot(ctx context.Context) (*snapshot, error) {
 
 // lastCheckpoint is the state of the checkpoint that _last_checkpoint names, or
 // an empty one. It spares the LIST all that is older.
-func (t *table) lastCheckpoint(ctx context.Context) *snapshot {
+func (t *table) lastCheckpoint(ctx context.Context, newest int64) *snapshot {
 	var last lastCheckpointFile
 	body, err := t.get(ctx, lastCheckpoint)
-	if err != nil || json.Unmarshal(body, &last) != nil || last.Version < 0 {
+	if err != nil || json.Unmarshal(body, &last) != nil || last.Version < 0 || last.Version > newest {
 		return newSnapshot()
 	}
-	s, err := t.readCheckpoint(ctx, last.Version)
+	s, err := t.readCheckpoint(ctx, last.files())
 	if err != nil {
-		return newSnapshot()
+		s = newSnapshot()
+		s.unread = append(s.unread, err.Error())
 	}
 	return s
+}
+
+// tellUnread tells of checkpoints that could not be read: they cost time only.
+func (s *snapshot) tellUnread(event func(kind, text string)) {
+	for _, text := range s.unread {
+		event("checkpoint", "a checkpoint could not be read, and what is older was: "+text)
+	}
+	s.unread = nil
 }
 
 func (t *table) replay(ctx context.Context, s *snapshot, versions []int64) error {

@@ -141,6 +141,7 @@ func (t *tail) prepare(ctx context.Context) error {
 			return err
 		}
 	}
+	s.tellUnread(func(kind, text string) { t.g.event(t, kind, text) })
 	return t.check(&commit{version: s.version, protocol: s.protocol, metaData: s.metaData})
 }
 

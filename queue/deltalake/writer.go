@@ -63,6 +63,7 @@ func openWriter(ctx context.Context, t *table) (*writer, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.tellUnread(w.event)
 	if t.cfg.Tuned != "" && t.partition == 0 {
 		w.event("tuned", t.cfg.Tuned)
 	}

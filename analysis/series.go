@@ -19,11 +19,13 @@ func SeriesOf(s *StepDigest, v View) Series {
 	}
 	out := Series{
 		Step: s.Step, Repeat: s.Repeat, Rate: s.Rate, Kind: v.Kind, Warmup: warmup, Duration: s.Duration,
-		Percentiles: v.percentiles(), Points: make([]Point, 0, len(intervals)),
+		Percentiles: v.percentiles(), Points: make([]Point, 0, len(intervals)), Marks: marksOf(s),
 	}
 	for i := range intervals {
 		iv := &intervals[i]
-		out.Points = append(out.Points, point(iv.Start, iv.End, iv.Latency[v.Kind], iv.Infinite[v.Kind], out.Percentiles))
+		p := point(iv.Start, iv.End, iv.Latency[v.Kind], iv.Infinite[v.Kind], out.Percentiles)
+		p.Latency = iv.Latency[v.Kind]
+		out.Points = append(out.Points, p)
 	}
 	return out
 }

@@ -5,6 +5,7 @@ import (
 
 	"queuebench/queue"
 	"queuebench/rawlog"
+	"queuebench/stats"
 )
 
 // SummarySchema is the schema of the JSON that a Summary makes.
@@ -192,6 +193,7 @@ type Series struct {
 	Duration     time.Duration
 	Percentiles  []float64
 	Points       []Point
+	Marks        []Mark
 }
 
 // Point is an interval of a Series. With N = 0 it is a blank, never a zero.
@@ -202,4 +204,7 @@ type Point struct {
 	// on a message that never came.
 	Ns           []int64
 	MinNs, MaxNs int64 // of the messages that came
+	// Latency is the histogram of these, which shares the digest's memory; none
+	// in a cumulative series.
+	Latency stats.Compact `json:"-"`
 }

@@ -20,8 +20,9 @@ type line struct {
 }
 
 // LatencyOverTime draws the percentiles and the maximum of each interval of a
-// step over the intended time, with a thin band from minimum to maximum and
-// the warm-up shaded. Of more than four percentiles, p50, p95 and p99 are
+// step over the intended time, over a raster of how many messages took how
+// long, with a thin band from minimum to maximum, the warm-up shaded and faults
+// marked. Of more than four percentiles, p50, p95 and p99 are
 // drawn; the caption names the others.
 func LatencyOverTime(s analysis.Series, st Style) Figure {
 	chosen, left := drawn(s.Percentiles, 4, []float64{50, 95, 99})
@@ -95,6 +96,7 @@ func drawOverTime(c draw.Canvas, pal Palette, fc face, s analysis.Series, lines 
 	fr := newFrame(pal, fc, kindName(s.Kind), "intended time since the start of the step", y)
 	fr.X.Min, fr.X.Max = 0, max(s.Duration.Seconds(), lastSecond(s.Points), 1e-9)
 	fr.X.Tick.Marker = ticker(elapsedTicks(fr.X.Max, max(3, int(c.Size().X/90))))
+	raster := densityOf(s.Points, y)
 	body := func(data draw.Canvas) {
 		at := func(x, ns float64) (vg.Point, bool) {
 			v, ok := y.pos(ns)
@@ -103,13 +105,7 @@ func drawOverTime(c draw.Canvas, pal Palette, fc face, s analysis.Series, lines 
 			}
 			return vg.Point{X: data.X(fr.X.Norm(x)), Y: data.Y(fr.Y.Norm(v))}, ok
 		}
-		if s.Warmup > 0 {
-			right := data.X(min(1, fr.X.Norm(s.Warmup.Seconds())))
-			data.FillPolygon(pal.Warmup, []vg.Point{data.Min, {X: right, Y: data.Min.Y}, {X: right, Y: data.Max.Y}, {X: data.Min.X, Y: data.Max.Y}})
-			if right-data.Min.X > fc.width(labelSize, "warm-up")+10 {
-				data.FillText(fc.style(labelSize, pal.Muted, draw.XLeft, draw.YTop), vg.Point{X: data.Min.X + 5, Y: data.Max.Y - 1}, "warm-up")
-			}
-		}
+		fr.shadeWarmup(data, s.Warmup)
 		for _, run := range band {
 			var poly []vg.Point
 			for _, v := range run {
@@ -122,6 +118,7 @@ func drawOverTime(c draw.Canvas, pal Palette, fc face, s analysis.Series, lines 
 			}
 			data.FillPolygon(pal.Band, poly)
 		}
+		raster.paint(data, fr)
 		// From the maximum down, so that the median lies on top.
 		for i := len(lines) - 1; i >= 0; i-- {
 			l := lines[i]
@@ -143,6 +140,7 @@ func drawOverTime(c draw.Canvas, pal Palette, fc face, s analysis.Series, lines 
 				fillMark(data, upMark, vg.Point{X: data.X(fr.X.Norm(x)), Y: data.Max.Y}, 3.5, style.Color)
 			}
 		}
+		fr.drawMarks(data, s.Marks)
 		if len(s.Points) == 0 || !anyValue(lines) {
 			data.FillText(fc.style(13, pal.Muted, draw.XCenter, draw.YCenter), data.Center(), "no message was measured in this step")
 		}
@@ -195,7 +193,7 @@ func thin(xs []float64, n int) []float64 {
 
 func overTimeCaption(s analysis.Series, lines []line, left []float64, below int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Each line is a percentile of the %s (%s) of the messages intended within %s, drawn at its middle; the dotted line is the slowest message, and the band spans from the fastest to the slowest.",
+	fmt.Fprintf(&b, "Each line is a percentile of the %s (%s) of the messages intended within %s, drawn at its middle; the dotted line is the slowest message, and the band spans from the fastest to the slowest; the darker a cell behind them, the more messages (by the logarithm of their number).",
 		kindName(s.Kind), KindPath(s.Kind), widthText(s.Points))
 	if s.Warmup > 0 {
 		fmt.Fprintf(&b, " Shaded: the first %s of intended time, cut from all numbers as warm-up.", Duration(s.Warmup))
@@ -223,6 +221,7 @@ func overTimeCaption(s analysis.Series, lines []line, left []float64, below int)
 	if below > 0 {
 		fmt.Fprintf(&b, " In %s the fastest message took 0 or less, which a logarithmic axis cannot show.", plural(below, "interval", "intervals"))
 	}
+	b.WriteString(marksText(s.Marks))
 	if len(left) > 0 {
 		b.WriteString(" Only in the table: " + list(names(left)) + ".")
 	}

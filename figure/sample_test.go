@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"queuebench/analysis"
+	"queuebench/stats"
 )
 
 // sampleSeries is a step at 100 ms commits: a slow first second, a stall
@@ -31,6 +32,9 @@ func sampleSeries(points int, edit func(i int, p *analysis.Point)) analysis.Seri
 		}
 		slices.Sort(p.Ns)
 		p.MinNs, p.MaxNs = int64(14e6+r.Float64()*4e6), p.Ns[5]+int64(r.Float64()*25e6)
+		if points <= 1000 { // histograms of more would not fit into WebAssembly
+			p.Latency = sampleHistogram(p.MinNs, p.Ns[0], p.Ns[5], p.MaxNs)
+		}
 		if edit != nil {
 			edit(i, &p)
 		}
@@ -40,7 +44,59 @@ func sampleSeries(points int, edit func(i int, p *analysis.Point)) analysis.Seri
 }
 
 func blankPoint(p *analysis.Point) {
-	p.N, p.Ns, p.MinNs, p.MaxNs = 0, nil, 0, 0
+	p.N, p.Ns, p.MinNs, p.MaxNs, p.Latency = 0, nil, 0, 0, stats.Compact{}
+}
+
+// sampleHistogram has 400 values spread evenly from least over median and high
+// to most.
+func sampleHistogram(least, median, high, most int64) stats.Compact {
+	var c stats.Counter
+	stretch := func(from, to int64, n int) {
+		for i := range n {
+			if err := c.Record(from + (to-from)*int64(i)/int64(n)); err != nil {
+				panic(err)
+			}
+		}
+	}
+	stretch(least, median, 200)
+	stretch(median, high, 196)
+	stretch(high, most, 3)
+	stretch(most, most, 1)
+	return c.Take()
+}
+
+// sampleDistribution is 80,000 messages around 60 ms with a tail, scaled.
+func sampleDistribution(rate float64, scale int64) analysis.Distribution {
+	var parts []stats.Compact
+	for i := range int64(200) {
+		parts = append(parts, sampleHistogram((14e6+i*1000)*scale, (62e6+i*20000)*scale, (110e6+i*30000)*scale, (120e6+i*i*4000)*scale))
+	}
+	return analysis.Distribution{Rate: rate, Kind: analysis.EndToEnd, Warmup: 2 * time.Second, Latency: stats.Sum(parts...), Blocks: 200}
+}
+
+// sampleFlow is 30 s at 10,000/s whose queue stands still for a while.
+func sampleFlow() analysis.Flow {
+	f := analysis.Flow{Rate: 10000, Warmup: 3 * time.Second, Duration: 30 * time.Second,
+		Marks: []analysis.Mark{{At: 12 * time.Second, Duration: 3 * time.Second, Kind: "fault", Text: "the store stops"}, {At: 20 * time.Second, Kind: "rebalance"}}}
+	var backlog int64
+	for i := range 30 {
+		at := time.Duration(i) * time.Second
+		got := int64(10000)
+		switch {
+		case i >= 12 && i < 15:
+			got = 0
+		case i >= 15 && backlog > 0:
+			got = min(10000+backlog, 16000)
+		}
+		backlog += 10000 - got
+		for k := range 5 {
+			from := at + time.Duration(k)*200*time.Millisecond
+			f.Scheduled = append(f.Scheduled, analysis.FlowPoint{Start: from, End: from + 200*time.Millisecond, PerS: 10000})
+		}
+		f.Received = append(f.Received, analysis.FlowPoint{Start: at, End: at + time.Second, PerS: float64(got)})
+		f.Depths = append(f.Depths, analysis.Depth{At: at + time.Second, Backlog: backlog, InFlight: 500})
+	}
+	return f
 }
 
 // sampleSummary is a sweep with the given repeats per rate.

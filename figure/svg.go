@@ -29,6 +29,9 @@ func finishSVG(s string, f Figure) (string, error) {
 	if strings.Contains(body, "font-variant") {
 		return "", fmt.Errorf("figure %s: vgsvg wrote its font in a form that is not known here", f.Name)
 	}
+	body = shortPaths(body)
+	// vgsvg names PNG bytes JPEG, and would keep the image's own proportions.
+	body = strings.ReplaceAll(body, ` xlink:href="data:image/jpg;base64,`, ` preserveAspectRatio="none" style="image-rendering:pixelated" xlink:href="data:image/png;base64,`)
 	body = anchor(body, markMiddle, "middle")
 	body = anchor(body, markEnd, "end")
 
@@ -45,8 +48,12 @@ func finishSVG(s string, f Figure) (string, error) {
 	if f.style.Theme != Page {
 		b.WriteString("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n")
 	}
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.5g %.5g" width="%.5g" height="%.5g" role="img" aria-labelledby="%s-t %s-d">`+"\n",
-		w.Points(), h.Points(), w.Points(), h.Points(), id, id)
+	xlink := ""
+	if strings.Contains(body, "xlink:") {
+		xlink = ` xmlns:xlink="http://www.w3.org/1999/xlink"`
+	}
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg"%s viewBox="0 0 %.5g %.5g" width="%.5g" height="%.5g" role="img" aria-labelledby="%s-t %s-d">`+"\n",
+		xlink, w.Points(), h.Points(), w.Points(), h.Points(), id, id)
 	fmt.Fprintf(&b, "<title id=\"%s-t\">%s</title>\n<desc id=\"%s-d\">%s</desc>\n", id, html.EscapeString(f.Title), id, html.EscapeString(f.Caption))
 	b.WriteString(body)
 	return b.String(), nil

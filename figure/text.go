@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"queuebench/analysis"
 )
@@ -115,4 +116,15 @@ func drawn(percentiles []float64, n int, usual []float64) (chosen []int, left []
 		}
 	}
 	return chosen, left
+}
+
+// printable leaves out what is no text, since names and messages of a run are
+// shown as they are.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return -1
+	}, strings.ToValidUTF8(s, ""))
 }

@@ -28,7 +28,11 @@ type Palette struct {
 	Warmup     color.NRGBA // shade over what was cut
 	Band       color.NRGBA // between minimum and maximum
 	Max        color.NRGBA
-	Series     [7]color.NRGBA
+	// Density is the darkest of the raster of message counts. A raster is an
+	// image, which no CSS variable reaches: the theme Page has one that shows on
+	// both backgrounds.
+	Density color.NRGBA
+	Series  [7]color.NRGBA
 }
 
 // MaxClass is the class of the maximum in a legend.
@@ -53,6 +57,7 @@ func lightPalette() Palette {
 		Warmup:     fade(0x8a97a2, 46),
 		Band:       fade(0x7d8b99, 40),
 		Max:        hex(0x6b7884),
+		Density:    hex(0x6d8296),
 		Series: [7]color.NRGBA{
 			hex(0x0072b2), // blue
 			hex(0x00866a), // bluish green
@@ -74,6 +79,7 @@ func darkPalette() Palette {
 		Warmup:     fade(0x93a1ad, 46),
 		Band:       fade(0x8fa0b0, 44),
 		Max:        hex(0xa3afba),
+		Density:    hex(0x8fa3b5),
 		Series: [7]color.NRGBA{
 			hex(0x56b4e9),
 			hex(0x2fc79d),

@@ -201,3 +201,21 @@ func rateText(r float64) string {
 	}
 	return whole
 }
+
+// countAxis is an axis of plain numbers from 0 to the first mark at or above hi.
+func countAxis(hi float64) latencyAxis {
+	if !(hi > 0) {
+		hi = 1
+	}
+	step := step125(hi / 5)
+	a := latencyAxis{max: math.Ceil(hi/step-1e-9) * step}
+	for i := range int(math.Round(a.max/step)) + 1 {
+		v := float64(i) * step
+		label := rateText(math.Round(v))
+		if step < 1 {
+			label = number(v, step)
+		}
+		a.ticks = append(a.ticks, tick{v, label})
+	}
+	return a
+}

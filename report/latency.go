@@ -130,6 +130,9 @@ func (b *builder) step(i int) (string, error) {
 		}
 		figureHTML(&w, f, svg)
 		seriesTable(&w, series)
+		if err := b.inDepth(&w, t); err != nil {
+			return "", err
+		}
 	}
 	b.latencies(&w, s)
 	if len(s.Settings) > 0 {
@@ -138,6 +141,33 @@ func (b *builder) step(i int) (string, error) {
 		w.raw(`</details>`)
 	}
 	return w.String(), nil
+}
+
+// inDepth has the figures below the one over time: the spectrum, and those that
+// explain it behind a line that opens.
+func (b *builder) inDepth(w *writer, s *analysis.StepDigest) error {
+	dist, flow := analysis.DistributionOf(b.d, s, b.v), analysis.FlowOf(s, b.v)
+	if dist.N() == 0 {
+		return nil
+	}
+	for i, f := range []figure.Figure{
+		figure.PercentileSpectrum([]analysis.Distribution{dist}, b.style()),
+		figure.LatencyDistribution(dist, b.style()),
+		figure.ThroughputOverTime(flow, b.style()),
+		figure.BacklogOverTime(flow, b.style()),
+	} {
+		svg, err := f.SVG()
+		if err != nil {
+			return err
+		}
+		if i == 1 {
+			w.raw(fmt.Sprintf(`<details data-key="more-%d-%d"><summary>`, s.Step, s.Repeat)).text("Distribution, throughput and backlog").raw(`</summary>`)
+		}
+		w.el("h3", f.Title)
+		figureHTML(w, f, svg)
+	}
+	w.raw(`</details>`)
+	return nil
 }
 
 // latencies is the table of all latencies of a step.

@@ -157,9 +157,9 @@ func mergeBuckets(a, b []Bucket) []Bucket {
 	return append(append(out, a...), b...)
 }
 
-// supportRisk is the chance that a sample of the smallest supported size has no
+// SupportRisk is the chance that a sample of the smallest supported size has no
 // value beyond its quantile: half of 5 %.
-const supportRisk = 0.025
+const SupportRisk = 0.025
 
 // MinBlocks is the number of commits or blocks that a percentile needs behind
 // it, whatever the number of messages: those of one commit wait together.
@@ -174,7 +174,7 @@ func MinSamples(q float64) int64 {
 	if !(p > 0 && p < 1) {
 		return math.MaxInt64
 	}
-	n := math.Ceil(math.Log(supportRisk) / math.Log(p))
+	n := math.Ceil(math.Log(SupportRisk) / math.Log(p))
 	return int64(n)
 }
 

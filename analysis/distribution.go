@@ -1,0 +1,48 @@
+package analysis
+
+import (
+	"math"
+	"time"
+
+	"queuebench/stats"
+)
+
+// Distribution is one latency of a step after the cut, at the resolution of
+// the digest's histograms: what a percentile spectrum is drawn from.
+type Distribution struct {
+	Step, Repeat int
+	Rate         float64
+	Variant      string
+	Kind         Kind
+	Warmup       time.Duration
+	// Latency holds the messages that came, Infinite counts the others, which
+	// rank above all.
+	Latency  stats.Compact
+	Infinite int64
+	Blocks   int64 // independent ones behind it
+}
+
+// DistributionOf is the latency v.Kind of a step after the cut of v. Where none
+// can be told (clocks that are not comparable) it is empty.
+func DistributionOf(d *Digest, s *StepDigest, v View) Distribution {
+	c := newCut(d, s, v)
+	out := Distribution{
+		Step: s.Step, Repeat: s.Repeat, Rate: s.Rate, Variant: c.summary.Variant, Kind: v.Kind, Warmup: c.warmup, Blocks: c.blocks,
+	}
+	if c.summary.Latencies[v.Kind.String()].N > 0 {
+		out.Latency, out.Infinite = c.total[v.Kind], c.never[v.Kind]
+	}
+	return out
+}
+
+// N is the number of messages, those that never came included.
+func (d Distribution) N() int64 { return d.Latency.N + d.Infinite }
+
+// SupportedTo is the highest quantile in [0,1) that the messages support, by
+// the rule of stats.MinSamples; 0 with too few blocks or messages for any.
+func (d Distribution) SupportedTo() float64 {
+	if d.N() == 0 || d.Blocks < stats.MinBlocks {
+		return 0
+	}
+	return math.Pow(stats.SupportRisk, 1/float64(d.N()))
+}

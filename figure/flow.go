@@ -1,0 +1,144 @@
+package figure
+
+import (
+	"fmt"
+	"time"
+
+	"queuebench/analysis"
+)
+
+// ThroughputOverTime draws, second by second, the messages that were due and
+// the first deliveries.
+func ThroughputOverTime(s analysis.Flow, st Style) Figure {
+	fig := secondsFigure{
+		yName: "messages per second", warmup: s.Warmup, duration: s.Duration, marks: s.Marks,
+		lines: []secondLine{
+			{"received", 0, flowRuns(s.Received)},
+			{"scheduled", 4, flowRuns(bySecond(s.Scheduled))},
+		},
+		empty: "no message was scheduled or received in this step",
+	}
+	f := Figure{
+		Name: fmt.Sprintf("throughput-over-time-%d-%d", s.Step, s.Repeat), Title: "Throughput over time at " + rateText(s.Rate) + " msg/s", style: st,
+		Caption: "Received: first deliveries in each second, by the time they were received, all consumer groups together. Scheduled: messages due in each second by the schedule." + warmupText(s.Warmup) + marksText(s.Marks),
+		draw:    fig.draw,
+	}
+	return f.named(fig.lines)
+}
+
+// BacklogOverTime draws how many messages were acknowledged and not yet
+// received, and how many were on their way to the queue.
+func BacklogOverTime(s analysis.Flow, st Style) Figure {
+	backlog, flight := make([]vertex, 0, len(s.Depths)), make([]vertex, 0, len(s.Depths))
+	for _, d := range s.Depths {
+		backlog = append(backlog, vertex{d.At.Seconds(), float64(d.Backlog)})
+		flight = append(flight, vertex{d.At.Seconds(), float64(d.InFlight)})
+	}
+	fig := secondsFigure{
+		yName: "messages", warmup: s.Warmup, duration: s.Duration, marks: s.Marks,
+		lines: []secondLine{{"backlog", 0, wholeRun(backlog)}, {"in flight", 4, wholeRun(flight)}},
+		empty: "nothing was recorded second by second in this step",
+	}
+	f := Figure{
+		Name: fmt.Sprintf("backlog-over-time-%d-%d", s.Step, s.Repeat), Title: "Backlog over time at " + rateText(s.Rate) + " msg/s", style: st,
+		Caption: "Backlog: messages acknowledged and not yet received by the slowest consumer group, at the end of each second. In flight: handed to the queue's client and not yet acknowledged." + warmupText(s.Warmup) + marksText(s.Marks),
+		draw:    fig.draw,
+	}
+	return f.named(fig.lines)
+}
+
+func (f Figure) named(lines []secondLine) Figure {
+	for _, l := range lines {
+		f.Legend = append(f.Legend, LegendEntry{l.label, l.class})
+	}
+	return f
+}
+
+func warmupText(w time.Duration) string {
+	if w <= 0 {
+		return ""
+	}
+	return " Shaded: the first " + Duration(w) + ", cut from all numbers as warm-up."
+}
+
+// bySecond adds up intervals shorter than a second, so that both lines of a
+// figure count over the same stretch. Others are left as they are.
+func bySecond(points []analysis.FlowPoint) []analysis.FlowPoint {
+	var out []analysis.FlowPoint
+	for i := 0; i < len(points); {
+		start, n := points[i].Start, 0.0
+		end := points[i].End
+		for i < len(points) && points[i].Start < start+time.Second && points[i].End <= start+time.Second {
+			n += points[i].PerS * (points[i].End - points[i].Start).Seconds()
+			end = points[i].End
+			i++
+		}
+		if end == start || n == 0 && i < len(points) && points[i].Start == start { // longer than a second
+			out = append(out, points[i])
+			i++
+			continue
+		}
+		out = append(out, analysis.FlowPoint{Start: start, End: end, PerS: n / (end - start).Seconds()})
+	}
+	return out
+}
+
+// flowRuns is one run of vertices, the middle of each stretch, of which at most
+// MaxVertices are kept: of neighbours the lowest and the highest.
+func flowRuns(points []analysis.FlowPoint) [][]vertex {
+	all := make([]vertex, 0, len(points))
+	for _, p := range points {
+		all = append(all, vertex{((p.Start + p.End) / 2).Seconds(), p.PerS})
+	}
+	return wholeRun(all)
+}
+
+func wholeRun(all []vertex) [][]vertex {
+	if len(all) == 0 {
+		return nil
+	}
+	if len(all) == 1 {
+		all = append(all, vertex{all[0].x + 1, all[0].ns})
+	}
+	return [][]vertex{straight(thinned(all))}
+}
+
+// thinned keeps at most MaxVertices, of neighbours the lowest and the highest
+// in their order: a peak stays.
+func thinned(all []vertex) []vertex {
+	if len(all) <= MaxVertices {
+		return all
+	}
+	per := (2*len(all) + MaxVertices - 1) / MaxVertices
+	out := make([]vertex, 0, MaxVertices)
+	for len(all) > 0 {
+		k := min(per, len(all))
+		lo, hi := 0, 0
+		for i, v := range all[:k] {
+			if v.ns < all[lo].ns {
+				lo = i
+			}
+			if v.ns > all[hi].ns {
+				hi = i
+			}
+		}
+		out = append(out, all[min(lo, hi)])
+		if lo != hi {
+			out = append(out, all[max(lo, hi)])
+		}
+		all = all[k:]
+	}
+	return out
+}
+
+// straight drops the vertices inside a level stretch.
+func straight(line []vertex) []vertex {
+	out := line[:0:0]
+	for i, v := range line {
+		if i > 0 && i < len(line)-1 && line[i-1].ns == v.ns && line[i+1].ns == v.ns {
+			continue
+		}
+		out = append(out, v)
+	}
+	return out
+}

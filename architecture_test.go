@@ -33,7 +33,7 @@ var mayEnter = map[string]string{
 	"queue/memory":         "queue clock",
 	"queue/deltalake":      "queue clock objectstore internal/thriftwalk",
 	"analysis":             "rawlog stats stats/hdrlog queue clock",
-	"figure":               "analysis",
+	"figure":               "analysis stats",
 	"report":               "analysis figure rawlog",
 	"report/reporttest":    "analysis rawlog stats queue clock",
 	"site":                 "analysis figure report",

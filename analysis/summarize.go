@@ -59,6 +59,7 @@ func Summarize(d *Digest, v View) Summary {
 		cuts = append(cuts, c)
 		sum.Steps = append(sum.Steps, c.summary)
 	}
+	sum.Scaling = scalings(sum.Steps)
 	sum.Findings = runFindings(d, cuts)
 	return sum
 }
@@ -136,6 +137,7 @@ func newCut(d *Digest, s *StepDigest, v View) *cut {
 		WarmupNs: int64(c.warmup), WarmupRule: rule, CooldownNs: int64(s.Duration - c.end), DurationNs: int64(s.Duration), IntervalNs: int64(s.Interval),
 		Accounting: a, Throughput: throughput(s, c.warmup, c.end), Latencies: map[string]LatencySummary{}, Findings: []Finding{},
 	}
+	c.summary.groups = c.groups()
 	c.summary.Loop, c.summary.Tail = c.closedLoop(), c.tailed()
 	if s.drains() {
 		c.summary.Drain = s.Own.Drain

@@ -29,6 +29,9 @@ type Summary struct {
 	Warnings []string `json:"warnings"`
 
 	Steps []StepSummary `json:"steps"`
+	// Scaling is the throughput against each setting that steps have of their own
+	// and that is a number, where more than the rate limits it.
+	Scaling []Scaling `json:"scaling,omitempty"`
 	// Findings about the run as a whole, the gravest first.
 	Findings []Finding `json:"findings"`
 }
@@ -77,6 +80,8 @@ type StepSummary struct {
 	Recoveries []Recovery `json:"recoveries,omitempty"`
 	Stamps     Stamps     `json:"stamps"`
 	Findings   []Finding  `json:"findings"`
+
+	groups int // of consumers; 0 where it is not known
 }
 
 // Throughput is of the first deliveries in the whole seconds after the cut,

@@ -50,9 +50,19 @@ func WriteText(w io.Writer, s Summary) error {
 		writeTable(b, len(s.stepHeader())+1, func() ([]string, [][]string) { return LatencyTable(s) })
 	}
 
+	for i := range s.Scaling {
+		fmt.Fprintf(b, "\n%s\n", s.Scaling[i].Title())
+		t := s.Scaling[i].Table()
+		if err := t.Write(b); err != nil {
+			return err
+		}
+	}
 	for i := range s.Steps {
-		if x := &s.Steps[i]; len(x.Findings) > 0 {
+		if x := &s.Steps[i]; len(x.Findings)+len(x.Recoveries) > 0 {
 			fmt.Fprintf(b, "\n%s\n", s.StepName(i))
+			for k := range x.Recoveries {
+				fmt.Fprintf(b, "  fault    %s\n", x.Recoveries[k].Line())
+			}
 			writeFindings(b, x.Findings)
 		}
 	}

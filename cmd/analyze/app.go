@@ -14,13 +14,14 @@ func newApp() *cli.App {
 	return &cli.App{
 		Name:    "analyze",
 		Version: version.Text(),
-		Description: "Prints percentiles, accounting and findings of recorded runs, draws them as figures,\n" +
-			"and writes them as one HTML file or a static site.",
+		Description: "Prints percentiles, accounting and findings of recorded runs, compares runs and holds them to limits,\n" +
+			"draws them as figures, and writes them as one HTML file or a static site.",
 		UsageText: "   analyze summary RUN\n" +
 			"   analyze summary RUN --warmup 3s --percentiles 50,99,99.9\n" +
 			"   analyze report RUN -o report.html",
 		Commands: []*cli.Command{
 			summaryCommand(),
+			compareCommand(),
 			plotCommand(),
 			reportCommand(),
 			siteCommand(),

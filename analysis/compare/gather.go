@@ -1,0 +1,295 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"queuebench/analysis"
+	"queuebench/rawlog"
+	"queuebench/stats"
+)
+
+// gathered is a side with its steps put together by load.
+type gathered struct {
+	info  Info
+	kind  analysis.Kind
+	runs  []*analysis.Digest
+	order []string
+	loads map[string]*load
+}
+
+// load is one load of a side: what has the same rate and the same settings of
+// its own is a replicate.
+type load struct {
+	name, variant string
+	rate          float64
+	steps         []step
+}
+
+// step is a replicate.
+type step struct {
+	run     *rawlog.Manifest
+	entry   *rawlog.Step // nil where the manifest has none
+	digest  *analysis.StepDigest
+	summary *analysis.StepSummary
+	latency analysis.LatencySummary
+}
+
+func gather(s Side, v analysis.View) *gathered {
+	g := &gathered{info: Info{Label: s.Label, Runs: []Run{}}, runs: s.Runs, loads: map[string]*load{}}
+	for i, d := range s.Runs {
+		m := &d.Manifest
+		g.info.Runs = append(g.info.Runs, Run{Run: m.Run, StartedNs: m.StartedNs, Version: m.Program.Version, Complete: m.Complete})
+		view := v.Of(d)
+		if i == 0 {
+			g.kind = view.Kind
+		}
+		sum := analysis.Summarize(d, view)
+		for k := range sum.Steps {
+			x := &sum.Steps[k]
+			key := loadKey(x)
+			l := g.loads[key]
+			if l == nil {
+				l = &load{name: loadName(x), variant: x.Variant, rate: x.Rate}
+				g.loads[key] = l
+				g.order = append(g.order, key)
+			}
+			l.steps = append(l.steps, step{run: m, entry: entryOf(m, x), digest: &d.Steps[k], summary: x, latency: x.Latencies[g.kind.String()]})
+		}
+	}
+	return g
+}
+
+func entryOf(m *rawlog.Manifest, x *analysis.StepSummary) *rawlog.Step {
+	for i := range m.Steps {
+		if m.Steps[i].Step == x.Step && m.Steps[i].Repeat == x.Repeat {
+			return &m.Steps[i]
+		}
+	}
+	return nil
+}
+
+// loadKey tells loads apart. The rate of a closed loop is a result, and so is that
+// of a tail.
+func loadKey(x *analysis.StepSummary) string {
+	if x.Tail != nil {
+		return "tail\x00" + x.Variant
+	}
+	if o := x.Loop; o != nil {
+		return fmt.Sprintf("closed %s %d %d\x00%s", o.Mode, o.Workers, o.Concurrency, x.Variant)
+	}
+	return fmt.Sprintf("%g %t\x00%s", x.Rate, x.Drain != nil, x.Variant)
+}
+
+// loadName is the name of a load for people.
+func loadName(x *analysis.StepSummary) string {
+	name := x.Name()
+	if o := x.Loop; o != nil {
+		name, _, _ = strings.Cut(name, ", "+analysis.FormatRate(o.PerSecond)+" operations")
+	} else if x.Tail != nil {
+		name = "tail"
+	} else if x.Drain != nil {
+		name = "backlog"
+		if x.Rate > 0 {
+			name += " at " + analysis.FormatRate(x.Rate) + " msg/s"
+		}
+	}
+	if x.Variant != "" {
+		name += ", " + x.Variant
+	}
+	return name
+}
+
+// names are the loads of a side.
+func names(g *gathered) string {
+	var out []string
+	for _, key := range g.order {
+		out = append(out, g.loads[key].name)
+	}
+	return strings.Join(out, "; ")
+}
+
+// pieces are the intervals of a step after the cut, for a latency.
+func (s *step) pieces(kind analysis.Kind) []stats.Sample {
+	var out []stats.Sample
+	for i := range s.digest.Intervals {
+		if iv := &s.digest.Intervals[i]; int64(iv.Start) >= s.summary.WarmupNs && int64(iv.End) <= s.summary.DurationNs-s.summary.CooldownNs {
+			out = append(out, stats.Sample{Values: iv.Latency[kind], Infinite: iv.Infinite[kind]})
+		}
+	}
+	return out
+}
+
+// commitPieces is how many intervals a commit interval takes.
+func (s *step) commitPieces() int {
+	if every, commit := s.digest.Interval, s.run.Queue.CommitInterval; every > 0 && commit > every {
+		return int((commit + every - 1) / every)
+	}
+	return 1
+}
+
+func (l *load) group() Group {
+	g := Group{Replicates: []Replicate{}}
+	var rates []float64
+	for i := range l.steps {
+		x := l.steps[i].summary
+		r := Replicate{Run: l.steps[i].run.Run, Step: x.Step, Repeat: x.Repeat, N: l.steps[i].latency.N,
+			ReceivedPerS: throughput(x), Lost: x.Accounting.Lost, Duplicates: x.Accounting.Duplicates, Findings: []string{}}
+		for _, f := range x.Findings {
+			r.Findings = append(r.Findings, f.ID)
+		}
+		g.Replicates = append(g.Replicates, r)
+		rates = append(rates, r.ReceivedPerS)
+	}
+	g.ReceivedPerS = middle(rates)
+	return g
+}
+
+// throughput is what was received per second, or done in a closed loop.
+func throughput(x *analysis.StepSummary) float64 {
+	if x.Loop != nil {
+		return x.Loop.PerSecond
+	}
+	return x.Throughput.ReceivedPerS
+}
+
+// middle is the median by nearest rank: a value that was measured, never a mean
+// of two. NaN of none.
+func middle(values []float64) float64 {
+	if len(values) == 0 {
+		return math.NaN()
+	}
+	x := slices.Sorted(slices.Values(values))
+	return x[(len(x)-1)/2]
+}
+
+// unsteady are the findings that take the meaning from the percentiles of a step.
+var unsteady = []struct{ id, text string }{
+	{"step-failed", "failed"},
+	{"step-incomplete", "not complete"},
+	{"not-keeping-up", "not keeping up, which no percentile describes"},
+	{"no-steady-state", "no steady state"},
+	{"draining-a-burst", "a burst that drained"},
+	{"draining-a-backlog", "a backlog that drained"},
+	{"runner-limited", "limited by the runner"},
+	{"clock-skew", "clocks that differ"},
+	{"messages-lost", "messages lost"},
+	{"overrun", "messages left unsent"},
+	{"messages-failed", "messages refused"},
+}
+
+// notes say what the numbers of a load do not mean, by how many replicates of a
+// side show it.
+func notes(base string, a *load, other string, b *load) []string {
+	out := []string{}
+	for _, side := range []struct {
+		label string
+		l     *load
+	}{{base, a}, {other, b}} {
+		for _, u := range unsteady {
+			n := 0
+			for i := range side.l.steps {
+				if slices.ContainsFunc(side.l.steps[i].summary.Findings, func(f analysis.Finding) bool { return f.ID == u.id }) {
+					n++
+				}
+			}
+			if n > 0 {
+				out = append(out, fmt.Sprintf("%s: %s in %d of %d (%s)", side.label, u.text, n, len(side.l.steps), u.id))
+			}
+		}
+	}
+	return out
+}
+
+// warnings are about the comparison as a whole.
+func warnings(all []*gathered) []string {
+	var out []string
+	seen := map[string]string{}
+	for _, g := range all {
+		for _, r := range g.info.Runs {
+			if before, ok := seen[r.Run]; ok {
+				out = append(out, fmt.Sprintf("run %s is in %s and in %s: it is compared with itself", r.Run, before, g.info.Label))
+				continue
+			}
+			seen[r.Run] = g.info.Label
+		}
+		if g.kind != all[0].kind {
+			out = append(out, fmt.Sprintf("%s is about another latency (%s) than %s (%s)", g.info.Label, g.kind.Title(), all[0].info.Label, all[0].kind.Title()))
+		}
+		most := 0
+		for _, l := range g.loads {
+			most = max(most, len(l.steps))
+		}
+		if len(g.runs) == 1 && most > 1 {
+			out = append(out, fmt.Sprintf("%s: the repeats are of one run, with one start and one place; what another start gives they do not tell", g.info.Label))
+		}
+	}
+	return out
+}
+
+// Split makes sides of the steps of runs, one for each value of a setting, in
+// the order of their first step: to compare what was varied within a run. A step
+// without that setting is an error.
+func Split(runs []*analysis.Digest, setting string) ([]Side, error) {
+	var sides []Side
+	at := map[string]int{}
+	for _, d := range runs {
+		parts := map[string]*analysis.Digest{}
+		for i := range d.Steps {
+			s := d.Steps[i]
+			value, ok := s.Settings[setting]
+			if !ok {
+				value, ok = d.Manifest.Settings[setting]
+			}
+			if !ok {
+				return nil, fmt.Errorf("run %s, step %d: it has no setting %q; its own are %s", d.Manifest.Run, s.Step, setting, strings.Join(ownSettings(d), ", "))
+			}
+			part := parts[value]
+			if part == nil {
+				part = &analysis.Digest{Manifest: d.Manifest}
+				part.Manifest.Settings = with(d.Manifest.Settings, setting, value)
+				parts[value] = part
+				if _, ok := at[value]; !ok {
+					at[value] = len(sides)
+					sides = append(sides, Side{Label: setting + " " + value})
+				}
+				sides[at[value]].Runs = append(sides[at[value]].Runs, part)
+			}
+			s.Settings = with(s.Settings, setting, "")
+			part.Steps = append(part.Steps, s)
+		}
+	}
+	return sides, nil
+}
+
+// with is a copy of settings with one changed, or left out where it is empty.
+func with(settings map[string]string, name, value string) map[string]string {
+	out := make(map[string]string, len(settings)+1)
+	for k, v := range settings {
+		out[k] = v
+	}
+	delete(out, name)
+	if value != "" {
+		out[name] = value
+	}
+	return out
+}
+
+// ownSettings are the settings that steps of a run have of their own.
+func ownSettings(d *analysis.Digest) []string {
+	var out []string
+	for i := range d.Steps {
+		for name := range d.Steps[i].Settings {
+			if name != "rate" && !slices.Contains(out, name) {
+				out = append(out, name)
+			}
+		}
+	}
+	slices.Sort(out)
+	if len(out) == 0 {
+		return []string{"none"}
+	}
+	return out
+}

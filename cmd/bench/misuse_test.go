@@ -42,6 +42,8 @@ func TestTrap09WhatCannotBeMeasuredIsRefused(t *testing.T) {
 func TestMisuseIsToldBeforeAnythingStarts(t *testing.T) {
 	bareEnvironment(t)
 	for line, want := range map[string]string{
+		"run --rate 1 --inline-payload -1":                    "--inline-payload -1 is not between 0 and 1048576 bytes",
+		"run --rate 1 --inline-payload 1000 --preset pathway": "--inline-payload does nothing with --preset pathway",
 		"run":                              "add --rate",
 		"sweep":                            "add --rates",
 		"sweep --rates 10,ten":             `"ten" is no number`,

@@ -30,6 +30,7 @@ func deltaKind() kind {
 			&cli.Int64Flag{Name: "batch-bytes", Usage: "delta: commit before the interval ends at so many bytes of payload", Value: 16 << 20},
 			&cli.IntFlag{Name: "batch-messages", Usage: "delta: commit before the interval ends at so many messages", Value: 1_000_000},
 			&cli.IntFlag{Name: "pipeline", Usage: "delta: batches under way at once; 1 is a serial writer", Value: 4},
+			&cli.Int64Flag{Name: "inline-payload", Usage: "delta: data files of up to so many bytes are copied into their commit, too, which saves consumers the GET of the data", DefaultText: "none"},
 			&cli.StringFlag{Name: "codec", Usage: "delta: compression of data files: none, snappy or zstd", Value: "none"},
 			&cli.StringFlag{Name: "producer-id", Usage: "delta: name of the producers in the table, under which a restarted one goes on", DefaultText: "none"},
 			&cli.BoolFlag{Name: "pooled-connections", Usage: "delta: keep connections to the store open between requests; =false opens one for each", Value: true},
@@ -47,7 +48,7 @@ func parseDelta(c *cli.Context) (opener, error) {
 	cfg := deltalake.Config{
 		PollInterval: c.Duration("poll-interval"), AppID: c.String("producer-id"),
 		BatchBytes: c.Int64("batch-bytes"), BatchMessages: c.Int("batch-messages"), Pipeline: c.Int("pipeline"),
-		Codec: deltalake.Codec(c.String("codec")),
+		Codec: deltalake.Codec(c.String("codec")), InlineBytes: c.Int64("inline-payload"),
 	}
 	switch s := c.String("schema"); s {
 	case "data":
@@ -96,6 +97,9 @@ func parseDelta(c *cli.Context) (opener, error) {
 			return nil, command.Misusef("--%s %d is not between 1 and %d", f.name, f.value, f.max)
 		}
 	}
+	if n := cfg.InlineBytes; n < 0 || n > deltalake.MaxInlineBytes {
+		return nil, command.Misusef("--inline-payload %d is not between 0 and %d bytes", n, deltalake.MaxInlineBytes)
+	}
 	for _, f := range []struct {
 		name  string
 		value time.Duration
@@ -138,6 +142,9 @@ func presetDelta(c *cli.Context, cfg *deltalake.Config) error {
 		cfg.Design = deltalake.AsPathway
 	default:
 		return command.Misusef("--preset %q: say thin or pathway", p)
+	}
+	if c.Int64("inline-payload") > 0 {
+		return command.Misusef("--inline-payload does nothing with --preset pathway, which copies no data into its commits")
 	}
 	if c.IsSet("pipeline") {
 		return command.Misusef("--pipeline does nothing with --preset pathway, whose writer is a serial one")

@@ -27,6 +27,7 @@ type commitInfo struct {
 	IsBlindAppend     *bool             `json:"isBlindAppend,omitempty"`
 	EngineInfo        string            `json:"engineInfo,omitempty"`
 	TxnID             string            `json:"txnId,omitempty"`
+	Inline            *inlineInfo       `json:"inline,omitempty"`
 }
 
 // UnmarshalJSON takes what it needs and passes over the rest: every engine
@@ -39,7 +40,7 @@ func (c *commitInfo) UnmarshalJSON(b []byte) error {
 	*c = commitInfo{}
 	for name, to := range map[string]any{
 		"timestamp": &c.Timestamp, "inCommitTimestamp": &c.InCommitTimestamp, "operation": &c.Operation,
-		"isBlindAppend": &c.IsBlindAppend, "engineInfo": &c.EngineInfo, "txnId": &c.TxnID,
+		"isBlindAppend": &c.IsBlindAppend, "engineInfo": &c.EngineInfo, "txnId": &c.TxnID, "inline": &c.Inline,
 	} {
 		if raw, ok := fields[name]; ok {
 			_ = json.Unmarshal(raw, to) // another type than ours says nothing to us
@@ -97,6 +98,7 @@ type removeFile struct {
 type commit struct {
 	version  int64
 	info     commitInfo
+	inline   []byte // the copy of a data file, base64; it lies in the body
 	protocol *protocol
 	metaData *metaData
 	txns     []txn
@@ -130,6 +132,10 @@ func parseCommit(version int64, body []byte) (*commit, error) {
 		line, rest, _ = bytes.Cut(rest, []byte{'\n'})
 		if line = bytes.TrimSpace(line); len(line) == 0 {
 			continue
+		}
+		line, text := cutInline(line)
+		if text != nil {
+			c.inline = text
 		}
 		var a action
 		if err := json.Unmarshal(line, &a); err != nil {

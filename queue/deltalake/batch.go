@@ -24,12 +24,13 @@ type batch struct {
 	first int64 // clock, ns, when the first message was taken
 
 	// Set on the way.
-	number   int64  // of the batch, in the writer's txn
-	key      string // of the data file, relative to the table
-	file     []byte // the data file; it may lie in data
-	copied   []byte // memory of files that do not
-	lent     bool   // a request that was given up may still read the file
-	size     int64  // of the data file, bytes
+	number   int64       // of the batch, in the writer's txn
+	key      string      // of the data file, relative to the table
+	file     []byte      // the data file; it may lie in data
+	copied   []byte      // memory of files that do not
+	inline   *inlineCopy // of the file; nil for none
+	lent     bool        // a request that was given up may still read the file
+	size     int64       // of the data file, bytes
 	rows     int64
 	txns     []txn      // what the commit says that is in the table then
 	stored   chan error // the end of the data file's PUT

@@ -37,6 +37,11 @@ type committer struct {
 // make the second one find our own txnId; with another's txnId it is a real
 // conflict, and the next version is tried unless the winner forbids it.
 func (c *committer) commit(ctx context.Context, operation string, actions ...action) (int64, int, error) {
+	return c.commitWith(ctx, operation, nil, actions...)
+}
+
+// commitWith is commit with a copy of the data file that it adds; nil for none.
+func (c *committer) commitWith(ctx context.Context, operation string, inline *inlineCopy, actions ...action) (int64, int, error) {
 	id := uuid.NewString()
 	blind := operation == "WRITE"
 	info := &commitInfo{
@@ -47,8 +52,14 @@ func (c *committer) commit(ctx context.Context, operation string, actions ...act
 		info.Parameters["mode"] = "Append"
 		info.Parameters["partitionBy"] = "[]"
 	}
+	if inline != nil {
+		info.Inline = &inline.info
+	}
 	actions = append([]action{{CommitInfo: info}}, actions...)
 	body, err := encodeActions(nil, actions...)
+	if err == nil && inline != nil {
+		body, err = inline.into(body)
+	}
 	if err != nil {
 		return 0, 0, fmt.Errorf("deltalake: encode a commit: %w", err)
 	}

@@ -36,6 +36,9 @@ type Config struct {
 	// or BatchMessages (1,000,000 if 0).
 	BatchBytes    int64
 	BatchMessages int
+	// InlineBytes is up to which size a data file is copied into its commit, too,
+	// so that a reader saves the GET of it. 0 for none, at most MaxInlineBytes.
+	InlineBytes int64
 	// MaxPending is how many bytes of payload a partition's writer holds that
 	// are not committed yet; Send waits beyond it. 64 MiB if 0.
 	MaxPending int64
@@ -182,6 +185,12 @@ func (c *Config) check() error {
 		if n.value > n.max {
 			return fmt.Errorf("deltalake: %s is %d, it is at most %d", n.name, n.value, n.max)
 		}
+	}
+	if c.InlineBytes < 0 || c.InlineBytes > MaxInlineBytes {
+		return fmt.Errorf("deltalake: InlineBytes is %d, it is between 0 and %d", c.InlineBytes, MaxInlineBytes)
+	}
+	if c.InlineBytes > 0 && c.Design == AsPathway {
+		return fmt.Errorf("deltalake: the design %q copies no data file into its commits", AsPathway)
 	}
 	if c.FixedPhase && (c.Phase < 0 || c.Phase >= c.CommitInterval) {
 		return fmt.Errorf("deltalake: the phase %v lies outside the commit interval %v", c.Phase, c.CommitInterval)

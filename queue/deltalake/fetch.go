@@ -38,7 +38,7 @@ func (t *tail) fetch(ctx context.Context, wg *sync.WaitGroup, c *commit, a *addF
 	d := t.decoder
 	d.commitMs = c.timestamp()
 	wg.Go(func() {
-		d.fill(ctx, t, f, c.version, a)
+		d.fill(ctx, t, f, c, a)
 		<-t.fetching
 		readyAt := t.t.cfg.Clock.Now()
 		if t.timer != nil {
@@ -55,8 +55,8 @@ func (t *tail) fetch(ctx context.Context, wg *sync.WaitGroup, c *commit, a *addF
 
 // fill gets a data file and decodes it. A file that is not there, or not what
 // the log says, is fatal and named.
-func (d *decoder) fill(ctx context.Context, t *tail, f *fetched, version int64, a *addFile) {
-	clk := t.t.cfg.Clock
+func (d *decoder) fill(ctx context.Context, t *tail, f *fetched, c *commit, a *addFile) {
+	clk, version := t.t.cfg.Clock, c.version
 	begun := clk.Now()
 	name := func(err error) error { return fmt.Errorf("version %d, data file %s: %w", version, a.Path, err) }
 	key, err := dataKey(a.Path)
@@ -67,15 +67,20 @@ func (d *decoder) fill(ctx context.Context, t *tail, f *fetched, version int64, 
 	if t.reads {
 		f.makeRoom(a.Size)
 	}
-	var body []byte
 	event := func(kind, text string) { t.g.event(t, kind, text) }
-	_, err = t.t.retry(ctx, "GET of "+key, event, func() (err error) {
-		body, err = t.t.getInto(ctx, key, f.body)
-		if err == nil && int64(len(body)) != a.Size {
-			err = fmt.Errorf("%w: it has %d bytes, the log says %d", ErrCorrupt, len(body), a.Size)
-		}
-		return err
-	})
+	body, copied, err := c.inlineOf(a, f.body)
+	if err != nil {
+		event("inline", fmt.Sprintf("version %d, data file %s: %v; the data file was read", version, a.Path, err))
+	}
+	if !copied {
+		_, err = t.t.retry(ctx, "GET of "+key, event, func() (err error) {
+			body, err = t.t.getInto(ctx, key, f.body)
+			if err == nil && int64(len(body)) != a.Size {
+				err = fmt.Errorf("%w: it has %d bytes, the log says %d", ErrCorrupt, len(body), a.Size)
+			}
+			return err
+		})
+	}
 	if errors.Is(err, objectstore.ErrNotFound) {
 		err = fmt.Errorf("%w (vacuum, or something else that deletes, must not run under a reader): %w", ErrMissingData, err)
 	}
@@ -91,7 +96,9 @@ func (d *decoder) fill(ctx context.Context, t *tail, f *fetched, version int64, 
 	}
 	f.deliveries, f.body, f.elsewhere = deliveries, body, d.elsewhere
 	f.trace.Messages, f.trace.Bytes, f.trace.Tries = len(deliveries), int64(len(body)), 1
-	f.trace.Set(queue.StageDataGet, time.Duration(decoding-begun))
+	if !copied {
+		f.trace.Set(queue.StageDataGet, time.Duration(decoding-begun))
+	}
 	f.trace.Set(queue.StageDecode, time.Duration(clk.Now()-decoding))
 	if retractions > 0 {
 		t.g.q.retractions.Add(int64(retractions))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"time"
 
 	"queuebench/objectstore"
@@ -143,6 +144,10 @@ func (w *writer) send(b *batch) {
 	w.wg.Go(func() {
 		var tries int
 		var err error
+		var copying sync.WaitGroup
+		if b.size <= w.t.cfg.InlineBytes { // while it is stored
+			copying.Go(func() { b.inline = copyInline(b.key, b.file) })
+		}
 		if w.t.cfg.Design == AsPathway {
 			err = w.look()
 		}
@@ -155,6 +160,7 @@ func (w *writer) send(b *batch) {
 			// A request that was given up may still read the bytes.
 			b.lent = true
 		}
+		copying.Wait()
 		b.storedAt = clk.Now()
 		b.trace.Set(queue.StageDataPut, time.Duration(b.storedAt-encoded))
 		b.stored <- err
@@ -198,7 +204,7 @@ func (w *writer) commitBatch(b *batch) (int64, int, error) {
 		b.txns[i].LastUpdated = w.t.cfg.Clock.Now() / 1e6
 		actions = append(actions, action{Txn: &b.txns[i]})
 	}
-	return w.committer.commit(w.ctx, "WRITE", append(actions, action{Add: &addFile{
+	return w.committer.commitWith(w.ctx, "WRITE", b.inline, append(actions, action{Add: &addFile{
 		Path: b.key, PartitionValues: map[string]*string{}, Size: b.size, ModificationTime: b.cutAt / 1e6,
 		DataChange: true, Stats: fmt.Sprintf(`{"numRecords":%d}`, b.rows),
 	}})...)

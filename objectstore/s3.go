@@ -23,6 +23,8 @@ type s3Store struct {
 type s3Client struct {
 	counters
 	core      *minio.Core
+	direct    *direct // nil where all goes through core
+	counting  *countingTransport
 	addr      Address // without the prefix
 	transport *http.Transport
 	promise   string // Options.Durability
@@ -43,7 +45,7 @@ func openS3(ctx context.Context, a Address, opt Options) (*s3Store, error) {
 	if opt.HTTPTransport != nil {
 		inner = opt.HTTPTransport(inner)
 	}
-	counting := &countingTransport{next: inner, counts: &c.counters}
+	c.counting = &countingTransport{next: inner, counts: &c.counters}
 	creds := opt.Credentials
 	if creds.IsZero() {
 		if creds, err = CredentialsFor(backendOf(a), nil); err != nil {
@@ -51,13 +53,14 @@ func openS3(ctx context.Context, a Address, opt Options) (*s3Store, error) {
 		}
 	}
 	if a.Region == "" {
-		if c.addr.Region, err = findRegion(ctx, a, counting); err != nil {
+		if c.addr.Region, err = findRegion(ctx, a, c.counting); err != nil {
 			return nil, fail(err, "name it: …&region=us-east-1")
 		}
 	}
-	if c.core, err = newCore(c.addr, creds, counting); err != nil {
+	if c.core, err = newCore(c.addr, creds, c.counting); err != nil {
 		return nil, fail(err, "")
 	}
+	c.direct = newDirect(c.addr, creds)
 	s := &s3Store{s3Client: c, prefix: joinPrefix("", a.Prefix)}
 	c.addr.Prefix = ""
 	if err := checkMinioBucket(a.Bucket); err != nil {

@@ -14,12 +14,23 @@ import (
 
 // Get returns the whole object.
 func (s *s3Store) Get(ctx context.Context, key string) ([]byte, Info, error) {
-	return s.get(ctx, key, minio.GetObjectOptions{}, nil)
+	return s.GetInto(ctx, key, nil)
 }
 
 // GetInto is Get into the memory of buf.
-func (s *s3Store) GetInto(ctx context.Context, key string, buf []byte) ([]byte, Info, error) {
-	return s.get(ctx, key, minio.GetObjectOptions{}, buf)
+func (s *s3Store) GetInto(ctx context.Context, key string, buf []byte) (body []byte, info Info, err error) {
+	done := false
+	err = s.call(ctx, "get", key, func(ctx context.Context) (err error) {
+		body, info, done, err = s.directGet(ctx, key, buf)
+		return err
+	})
+	if !done && err == nil {
+		return s.get(ctx, key, minio.GetObjectOptions{}, buf)
+	}
+	if err != nil {
+		return nil, Info{}, err
+	}
+	return body, info, nil
 }
 
 // GetRange returns length bytes from offset, fewer only at the end.

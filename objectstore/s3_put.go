@@ -25,11 +25,22 @@ const maxPut = 5 << 30
 // is itself signed, instead of a SHA-256, which costs as much as all the rest of
 // a large request: 74 ns for 104 bytes.
 func (s *s3Store) Put(ctx context.Context, key string, body []byte, opt PutOptions) error {
+	var sha, crc string
 	if s.privateWay {
-		return s.put(ctx, key, bytes.NewReader(body), int64(len(body)), "", crc32c(body), opt)
+		crc = crc32c(body)
+	} else {
+		sum := sha256.Sum256(body)
+		sha = hex.EncodeToString(sum[:])
 	}
-	sum := sha256.Sum256(body)
-	return s.put(ctx, key, bytes.NewReader(body), int64(len(body)), hex.EncodeToString(sum[:]), "", opt)
+	done := false
+	err := s.call(ctx, "put", key, func(ctx context.Context) (err error) {
+		done, err = s.directPut(ctx, key, body, sha, crc, opt)
+		return err
+	})
+	if !done && err == nil {
+		return s.put(ctx, key, bytes.NewReader(body), int64(len(body)), sha, crc, opt)
+	}
+	return err
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)

@@ -2,6 +2,7 @@ package objectstore
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -12,6 +13,8 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -216,16 +219,30 @@ func (b *countedBody) Read(p []byte) (int, error) {
 // readFailure turns the answer of a failing store into an error, and leaves
 // its body to be read again.
 func readFailure(resp *http.Response) error {
-	body, err := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	resp.Body.Close()
 	resp.Body = io.NopCloser(bytes.NewReader(body))
+	return failureOf(resp, body, err)
+}
+
+// failureOf is an answer as an error, whose body was read as far as err allowed.
+func failureOf(resp *http.Response, body []byte, err error) error {
 	failure := minio.ErrorResponse{}
 	if err != nil || xml.Unmarshal(body, &failure) != nil {
 		failure = minio.ErrorResponse{}
 	}
 	failure.StatusCode = resp.StatusCode
+	if code := resp.Header.Get("X-Minio-Error-Code"); code != "" {
+		failure.Code = code
+	}
+	if text := resp.Header.Get("X-Minio-Error-Desc"); text != "" {
+		failure.Message = strings.Trim(text, `"`)
+	}
+	if failure.Region = strings.TrimSpace(failure.Region); failure.Region == "" {
+		failure.Region = resp.Header.Get("X-Amz-Bucket-Region")
+	}
 	if failure.Message == "" {
-		failure.Message = resp.Status
+		failure.Message = cmp.Or(strings.TrimPrefix(resp.Status, strconv.Itoa(resp.StatusCode)+" "), "no reason given")
 	}
 	return failure
 }

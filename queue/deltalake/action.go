@@ -33,18 +33,32 @@ type commitInfo struct {
 // UnmarshalJSON takes what it needs and passes over the rest: every engine
 // writes what it likes into commitInfo, in types of its own.
 func (c *commitInfo) UnmarshalJSON(b []byte) error {
-	var fields map[string]json.RawMessage
+	var fields struct {
+		Timestamp         lenient[int64]       `json:"timestamp"`
+		InCommitTimestamp lenient[int64]       `json:"inCommitTimestamp"`
+		Operation         lenient[string]      `json:"operation"`
+		IsBlindAppend     lenient[*bool]       `json:"isBlindAppend"`
+		EngineInfo        lenient[string]      `json:"engineInfo"`
+		TxnID             lenient[string]      `json:"txnId"`
+		Inline            lenient[*inlineInfo] `json:"inline"`
+	}
 	if err := json.Unmarshal(b, &fields); err != nil {
 		return err
 	}
-	*c = commitInfo{}
-	for name, to := range map[string]any{
-		"timestamp": &c.Timestamp, "inCommitTimestamp": &c.InCommitTimestamp, "operation": &c.Operation,
-		"isBlindAppend": &c.IsBlindAppend, "engineInfo": &c.EngineInfo, "txnId": &c.TxnID, "inline": &c.Inline,
-	} {
-		if raw, ok := fields[name]; ok {
-			_ = json.Unmarshal(raw, to) // another type than ours says nothing to us
-		}
+	*c = commitInfo{
+		Timestamp: fields.Timestamp.value, InCommitTimestamp: fields.InCommitTimestamp.value, Operation: fields.Operation.value,
+		IsBlindAppend: fields.IsBlindAppend.value, EngineInfo: fields.EngineInfo.value, TxnID: fields.TxnID.value,
+		Inline: fields.Inline.value,
+	}
+	return nil
+}
+
+// lenient takes a value of its type; one of another type says nothing to us.
+type lenient[T any] struct{ value T }
+
+func (l *lenient[T]) UnmarshalJSON(b []byte) error {
+	if json.Unmarshal(b, &l.value) != nil {
+		l.value = *new(T)
 	}
 	return nil
 }

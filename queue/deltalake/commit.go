@@ -63,9 +63,11 @@ func (c *committer) commitWith(ctx context.Context, operation string, inline *in
 	if err != nil {
 		return 0, 0, fmt.Errorf("deltalake: encode a commit: %w", err)
 	}
-	own, err := parseCommit(c.next, body)
-	if err != nil {
-		return 0, 0, fmt.Errorf("deltalake: our own commit: %w", err)
+	own := &commit{}
+	for i := range actions {
+		if err := own.take(&actions[i]); err != nil {
+			return 0, 0, fmt.Errorf("deltalake: our own commit: %w", err)
+		}
 	}
 	tries, err := c.race(ctx, id, body)
 	own.version = c.next

@@ -53,7 +53,7 @@ func ScalingOf(steps []StepSummary, setting string) []Scaling {
 	for i := range steps {
 		x := &steps[i]
 		resource, err := strconv.ParseFloat(x.Settings[setting], 64)
-		if err != nil || !(resource > 0) || math.IsInf(resource, 0) || x.Drain != nil {
+		if err != nil || !(resource > 0) || math.IsInf(resource, 0) || x.Drain != nil || x.Tail != nil {
 			continue
 		}
 		k := key{beside: without(x.Variant, setting)}
@@ -85,10 +85,10 @@ func ScalingOf(steps []StepSummary, setting string) []Scaling {
 		s := Scaling{Setting: setting, Beside: k.beside}
 		for _, v := range values {
 			x := medianRun(v.steps)
-			row := ScalingRow{Resource: v.resource, Runs: len(v.steps), ReceivedPerS: x.perSecond(), CoV: x.Throughput.CoV}
+			row := ScalingRow{Resource: v.resource, Runs: len(v.steps), ReceivedPerS: x.PerSecond(), CoV: x.Throughput.CoV}
 			if x.Loop == nil {
 				s.Rate = x.Rate
-				row.RateBound = row.ReceivedPerS >= stats.RecoveryShare*x.Rate*float64(max(1, x.groups))
+				row.RateBound = row.ReceivedPerS >= stats.RecoveryShare*x.DuePerSecond()
 			}
 			first := row
 			if len(s.Rows) > 0 {
@@ -105,19 +105,28 @@ func ScalingOf(steps []StepSummary, setting string) []Scaling {
 	return out
 }
 
-// perSecond is what was received per second, by all consumer groups together, or
+// PerSecond is what was received per second, by all consumer groups together, or
 // done in a closed loop.
-func (x *StepSummary) perSecond() float64 {
+func (x *StepSummary) PerSecond() float64 {
 	if x.Loop != nil {
 		return x.Loop.PerSecond
 	}
 	return x.Throughput.ReceivedPerS
 }
 
+// DuePerSecond is what the consumer groups together should have received per
+// second; 0 where there was no schedule.
+func (x *StepSummary) DuePerSecond() float64 {
+	if x.Loop != nil || x.Tail != nil || x.Drain != nil {
+		return 0
+	}
+	return x.Rate * float64(max(1, x.groups))
+}
+
 // medianRun is the one whose throughput is the median, by nearest rank.
 func medianRun(steps []*StepSummary) *StepSummary {
 	x := slices.Clone(steps)
-	slices.SortStableFunc(x, func(a, b *StepSummary) int { return cmp.Compare(a.perSecond(), b.perSecond()) })
+	slices.SortStableFunc(x, func(a, b *StepSummary) int { return cmp.Compare(a.PerSecond(), b.PerSecond()) })
 	return x[(len(x)-1)/2]
 }
 

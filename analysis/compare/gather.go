@@ -136,7 +136,7 @@ func (l *load) group() Group {
 	for i := range l.steps {
 		x := l.steps[i].summary
 		r := Replicate{Run: l.steps[i].run.Run, Step: x.Step, Repeat: x.Repeat, N: l.steps[i].latency.N,
-			ReceivedPerS: throughput(x), Lost: x.Accounting.Lost, Duplicates: x.Accounting.Duplicates, Findings: []string{}}
+			ReceivedPerS: x.PerSecond(), Lost: x.Accounting.Lost, Duplicates: x.Accounting.Duplicates, Findings: []string{}}
 		for _, f := range x.Findings {
 			r.Findings = append(r.Findings, f.ID)
 		}
@@ -145,14 +145,6 @@ func (l *load) group() Group {
 	}
 	g.ReceivedPerS = middle(rates)
 	return g
-}
-
-// throughput is what was received per second, or done in a closed loop.
-func throughput(x *analysis.StepSummary) float64 {
-	if x.Loop != nil {
-		return x.Loop.PerSecond
-	}
-	return x.Throughput.ReceivedPerS
 }
 
 // middle is the median by nearest rank: a value that was measured, never a mean

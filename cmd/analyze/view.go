@@ -25,15 +25,22 @@ func viewFlags() []cli.Flag {
 	)
 }
 
-// viewOf reads the flags of viewFlags, or of cutFlags alone.
-func viewOf(c *cli.Context) (analysis.View, error) {
-	var v analysis.View
-	var err error
+// cutOf reads the first two of cutFlags: what is cut.
+func cutOf(c *cli.Context) (v analysis.View, err error) {
 	if err = v.SetWarmup(c.String("warmup")); err != nil {
 		return v, command.Misusef("--warmup: %w", err)
 	}
 	if v.Cooldown, err = analysis.ParseCooldown(c.String("cooldown")); err != nil {
 		return v, command.Misusef("--cooldown: %w", err)
+	}
+	return v, nil
+}
+
+// viewOf reads the flags of viewFlags, or of cutFlags alone.
+func viewOf(c *cli.Context) (analysis.View, error) {
+	v, err := cutOf(c)
+	if err != nil {
+		return v, err
 	}
 	if v.Percentiles, err = analysis.ParsePercentiles(c.String("percentiles")); err != nil {
 		return v, command.Misusef("--percentiles: %w", err)

@@ -29,6 +29,7 @@ const (
 	StatusFailed      = 1   // it was asked for rightly and could not be done
 	StatusMisused     = 2   // the command line is wrong
 	StatusBroken      = 3   // an expectation was broken: a loss where none was promised
+	StatusUnsupported = 4   // the data do not support a verdict
 	StatusInterrupted = 130 // Ctrl-C
 )
 
@@ -49,6 +50,10 @@ func Misusef(format string, a ...any) error { return Misuse(fmt.Errorf(format, a
 
 // Broken marks an error as an expectation that did not hold: exit status 3.
 func Broken(err error) error { return &statusError{StatusBroken, err} }
+
+// Unsupported marks an error as a verdict that the data do not support: exit
+// status 4.
+func Unsupported(err error) error { return &statusError{StatusUnsupported, err} }
 
 // Interrupted marks an error as the result of Ctrl-C: exit status 130.
 func Interrupted(err error) error { return &statusError{StatusInterrupted, err} }

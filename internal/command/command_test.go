@@ -92,6 +92,7 @@ func TestStatus(t *testing.T) {
 		{errors.New("x"), 1},
 		{Misusef("x"), 2},
 		{fmt.Errorf("y: %w", Broken(errors.New("x"))), 3},
+		{fmt.Errorf("y: %w", Unsupported(errors.New("x"))), 4},
 		{fmt.Errorf("y: %w", context.Canceled), 130},
 		{Interrupted(errors.New("x")), 130},
 	} {

@@ -31,6 +31,8 @@ var mayEnter = map[string]string{
 	"rawlog/logstore":      "rawlog objectstore",
 	"objectstore/embedded": "objectstore",
 	"queue/memory":         "queue clock",
+	"queue/broker":         "queue",
+	"queue/jetstream":      "queue queue/broker",
 	"queue/deltalake":      "queue clock objectstore internal/thriftwalk",
 	"analysis":             "rawlog stats stats/hdrlog queue clock internal/columns",
 	"analysis/compare":     "analysis rawlog stats internal/columns",
@@ -67,7 +69,8 @@ var mayEnter = map[string]string{
 	"internal/versitygw":   "",
 	"cmd/analyze":          "analysis analysis/compare analysis/gate figure site rawlog rawlog/logstore internal/command internal/storeflags internal/version",
 	"cmd/bench": "queue queue/memory queue/deltalake objectstore objectstore/embedded rawlog rawlog/logwriter runner runner/schedule runner/payload runner/identity " +
-		"runner/pace runner/capacity runner/hostinfo runner/calibration runner/metrics runner/tailing stats clock clock/offset workload scenario internal/nearest internal/yamlfile internal/command internal/storeflags internal/version",
+		"runner/pace runner/capacity runner/hostinfo runner/calibration runner/metrics runner/tailing stats clock clock/offset workload scenario internal/nearest internal/yamlfile internal/command internal/storeflags internal/version " +
+		"queue/broker queue/jetstream queue/rabbitmq queue/redisstreams",
 	"interop/duckdb":       "",
 	"internal/kafkabroker": "",
 }

@@ -46,6 +46,7 @@ func loadHalf(c *cli.Context, h half, d draft, k kind, seed uint64, notes ...str
 		return err
 	}
 	stores.warnings = append(stores.warnings, notes...)
+	stores.noteServers(c, k)
 	cfg.Plans = []runner.Plan{d.opened(cfg.Clock, stores)}
 	switch h.role {
 	case rawlog.RoleProduce:

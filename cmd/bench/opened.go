@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"path/filepath"
 	"slices"
+
+	"github.com/urfave/cli/v2"
 
 	"queuebench/internal/command"
 	"queuebench/objectstore"
@@ -18,6 +21,7 @@ import (
 
 // opened are the stores of a run, ready to use.
 type opened struct {
+	run    string
 	tables objectstore.Store // of the queue; nil where none is needed
 	log    objectstore.Store // at the run's own prefix
 	prices objectstore.Prices
@@ -41,7 +45,7 @@ func (o *opened) close() error {
 
 // open opens what a run needs, and asks each store whether it serves.
 func (w where) open(ctx context.Context, k kind, run string) (_ *opened, err error) {
-	o := &opened{}
+	o := &opened{run: run}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, o.close())
@@ -165,6 +169,19 @@ func onThisHost(ctx context.Context, a objectstore.Address) string {
 		return ""
 	}
 	return u.Host
+}
+
+// noteServers says which servers of the queue share this machine with the load.
+func (o *opened) noteServers(c *cli.Context, k kind) {
+	if k.servers == nil {
+		return
+	}
+	for _, address := range k.servers(c) {
+		host, _, err := net.SplitHostPort(address)
+		if err == nil && hostinfo.IsLocal(c.Context, host) {
+			o.warnings = append(o.warnings, fmt.Sprintf("the server at %s runs on this machine and shares its processors with the load", address))
+		}
+	}
 }
 
 // mustBeNew refuses a run id that has a log already.

@@ -218,7 +218,7 @@ func (d draft) opened(clock *clock.Clock, stores *opened) runner.Plan {
 	p := d.Plan
 	p.Settings = maps.Clone(p.Settings)
 	open := stores.labelled(d.open(queueEnv{
-		clock: clock, store: stores.tables, partitions: d.partitions,
+		run: stores.run, clock: clock, store: stores.tables, partitions: d.partitions,
 		// A produce half knows of no consumers: there is one group at least.
 		rate: d.Rate.PerSecond() / float64(d.Load.Topics), consumers: max(1, d.Load.Groups), prices: stores.prices,
 	}))

@@ -26,6 +26,9 @@ type kind struct {
 	// headers says that its messages may carry headers.
 	headers bool
 	flags   []cli.Flag
+	// servers are the addresses (host:port) that the flags name, for a note where
+	// one is on this machine; nil for a queue without a server of its own.
+	servers func(c *cli.Context) []string
 	// parse reads the flags, before anything is opened.
 	parse func(c *cli.Context) (opener, error)
 }
@@ -38,6 +41,7 @@ type queueFactory func(ctx context.Context, name string) (queue.Queue, error)
 
 // queueEnv is what a queue may use of the run.
 type queueEnv struct {
+	run        string // the run's id, for a queue whose names are not below the run's prefix
 	clock      *clock.Clock
 	store      objectstore.Store // at the run's own prefix; nil for a kind without store
 	partitions int
@@ -57,6 +61,7 @@ type queueEnv struct {
 func kinds() []kind {
 	return slices.Concat(
 		[]kind{deltaKind(), memoryKind()},
+		natsKinds(),
 	)
 }
 

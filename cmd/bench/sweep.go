@@ -180,6 +180,7 @@ func begin(c *cli.Context, read reading) error {
 		return err
 	}
 	stores.warnings = append(stores.warnings, notes...)
+	stores.noteServers(c, k)
 	stores.prices = cfg.Prices
 	if err = plan(stores); err == nil {
 		err = drive(c, &cfg, stores, &half{})

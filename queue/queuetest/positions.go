@@ -122,10 +122,11 @@ func (s *suite) groupSharesMessages(t *testing.T) {
 	ctx := s.deadline(t)
 	done := make(chan struct{})
 	var wg sync.WaitGroup
-	for _, c := range cs {
+	for i, c := range cs {
 		wg.Go(func() {
 			for {
 				batch, err := s.collect(ctx, c, 1, true)
+				s.from(batch, i)
 				mu.Lock()
 				all = append(all, batch...)
 				enough := len(all) >= n
@@ -178,7 +179,21 @@ func (s *suite) consumerLeavesGroup(t *testing.T) {
 		t.Errorf("Close: %v", err)
 	}
 	send()
-	all = append(all, s.mustCollect(t, stays, n-len(all))...)
+	rest := s.mustCollect(t, stays, n-len(all))
+	for i := range rest { // what the other gave back comes after what came later
+		s.from(rest[i:i+1], 1+i)
+	}
+	all = append(all, rest...)
 	s.checkAll(t, q, all, 0, 0, int64(n))
 	s.quiet(t, stays)
+}
+
+// from notes which of several consumers received a batch, where that matters for
+// its order.
+func (s *suite) from(batch []delivery, consumer int) {
+	for i := range batch {
+		if s.opt.Competing {
+			batch[i].by = consumer
+		}
+	}
 }

@@ -33,6 +33,15 @@ type Options struct {
 	Retains bool
 	// Keys: a delivery carries the key.
 	Keys bool
+	// HeadersOf are headers that the queue can carry, of message i. Nil asks for
+	// any: names that come twice or are empty, and values of any bytes.
+	HeadersOf func(i int) []queue.Header
+	// Competing: the consumers of a group share each partition, so that its order
+	// holds for each of them only.
+	Competing bool
+	// Healthy: nothing fails during the suite, so no message may be lost and none
+	// come twice, also where the Info promises that of no failure.
+	Healthy bool
 	// Neighbours returns two fresh queues in the same place, the first one's
 	// name a prefix of the second one's (…1000 and …10000). Nil where a queue
 	// has no name.

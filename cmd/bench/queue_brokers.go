@@ -1,0 +1,102 @@
+//go:build !min
+
+package main
+
+import (
+	"cmp"
+	"net"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"queuebench/internal/command"
+	"queuebench/queue/broker"
+)
+
+// brokerFlags are what the clients of several brokers share. Secrets come from a
+// file or the environment, since flags are recorded with the run.
+func brokerFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "broker-user", Usage: "broker: user name; the password is in --broker-password-file or the environment (NATS_PASSWORD, RABBITMQ_PASSWORD, REDIS_PASSWORD)", DefaultText: "NATS_USER, RABBITMQ_USER, REDIS_USER"},
+		&cli.StringFlag{Name: "broker-password-file", Usage: "broker: file that holds the password", DefaultText: "none"},
+		&cli.StringFlag{Name: "broker-ca", Usage: "broker: file of the certificates that vouch for the server, PEM; asks for TLS", DefaultText: "those of the system"},
+		&cli.StringFlag{Name: "broker-cert", Usage: "broker: file of the client's certificate, PEM", DefaultText: "none"},
+		&cli.StringFlag{Name: "broker-key", Usage: "broker: file of the client certificate's key, PEM", DefaultText: "none"},
+	}
+}
+
+// identityOf reads brokerFlags and the environment, whose variables begin with
+// the prefix.
+func identityOf(c *cli.Context, prefix string) (broker.Identity, error) {
+	id := broker.Identity{
+		User: cmp.Or(c.String("broker-user"), os.Getenv(prefix+"_USER")), Password: os.Getenv(prefix + "_PASSWORD"),
+		CAFile: c.String("broker-ca"), CertFile: c.String("broker-cert"), KeyFile: c.String("broker-key"),
+	}
+	if path := c.String("broker-password-file"); path != "" {
+		var err error
+		if id.Password, err = broker.ReadSecret(path); err != nil {
+			return id, command.Misusef("--broker-password-file: %w", err)
+		}
+	}
+	if _, err := id.TLSConfig(false); err != nil {
+		return id, command.Misusef("--broker-ca, --broker-cert, --broker-key: %w", err)
+	}
+	return id, nil
+}
+
+// serverURLs reads the addresses of a broker, with commas between, which have no
+// secret in them.
+func serverURLs(name, text string, schemes ...string) ([]*url.URL, error) {
+	var all []*url.URL
+	for one := range strings.SplitSeq(text, ",") {
+		u, err := url.Parse(strings.TrimSpace(one))
+		ok := false
+		if err == nil {
+			for _, s := range schemes {
+				ok = ok || u.Scheme == s
+			}
+		}
+		switch {
+		case err != nil || !ok || u.Hostname() == "":
+			return nil, command.Misusef("--%s holds what is no address: write %s://host:port", name, strings.Join(schemes, " or "))
+		case u.User != nil:
+			return nil, command.Misusef("--%s: the address must hold no user or password, since it is recorded with the run: give --broker-user and --broker-password-file, or the environment's variables", name)
+		}
+		all = append(all, u)
+	}
+	return all, nil
+}
+
+// brokerName is the name of a queue where names are not below a prefix of the
+// run's: it says whose it is.
+func brokerName(run, name string) string { return "queuebench-" + run + "-" + name }
+
+// positive refuses flags whose value is not.
+func positive(c *cli.Context, names ...string) error {
+	for _, name := range names {
+		switch v := c.Value(name).(type) {
+		case int:
+			if v < 1 {
+				return command.Misusef("--%s %d: it is at least 1", name, v)
+			}
+		case time.Duration:
+			if v <= 0 || v > maxInterval {
+				return command.Misusef("--%s %v is not between 1ns and %v", name, v, maxInterval)
+			}
+		}
+	}
+	return nil
+}
+
+// hostPorts are the host:port of addresses with commas between.
+func hostPorts(text, port string) (all []string) {
+	for one := range strings.SplitSeq(text, ",") {
+		if u, err := url.Parse(strings.TrimSpace(one)); err == nil && u.Hostname() != "" {
+			all = append(all, net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), port)))
+		}
+	}
+	return all
+}

@@ -1,0 +1,91 @@
+//go:build !min && !nonats
+
+package main
+
+import (
+	"context"
+	"net/url"
+	"os"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"queuebench/internal/command"
+	"queuebench/queue"
+	"queuebench/queue/jetstream"
+)
+
+func natsKinds() []kind {
+	return []kind{{
+		name:    "nats",
+		usage:   "a stream of NATS JetStream",
+		headers: true,
+		flags: append([]cli.Flag{
+			&cli.StringFlag{Name: "nats-url", Usage: "nats: servers, with commas between; tls:// asks for TLS, the environment's NATS_TOKEN is the token", Value: "nats://127.0.0.1:4222"},
+			&cli.StringFlag{Name: "nats-creds", Usage: "nats: file with the client's JWT and key", DefaultText: "none"},
+			&cli.StringFlag{Name: "nats-monitor", Usage: "nats: address of the server's monitoring, http://host:8222, which tells how often it syncs its files", DefaultText: "not asked"},
+			&cli.StringFlag{Name: "nats-storage", Usage: "nats: where the stream is kept: file or memory", Value: "file"},
+			&cli.IntFlag{Name: "nats-replicas", Usage: "nats: servers that keep the stream", Value: 1},
+			&cli.StringFlag{Name: "nats-persist", Usage: "nats: default, or async: acknowledge before the file is written", Value: "default"},
+			&cli.IntFlag{Name: "nats-max-pending", Usage: "nats: messages of a producer without an acknowledgement; a server takes some 10,000 of a stream", Value: 4000},
+			&cli.DurationFlag{Name: "nats-ack-timeout", Usage: "nats: a message that was not acknowledged by then has failed", Value: 5 * time.Second},
+			&cli.StringFlag{Name: "nats-acks", Usage: "nats: how consumers acknowledge: explicit; all: the last of a batch for all before it, with one consumer a group; none", Value: "explicit"},
+			&cli.DurationFlag{Name: "nats-ack-wait", Usage: "nats: the server sends again what a consumer did not acknowledge by then", Value: 30 * time.Second},
+			&cli.IntFlag{Name: "nats-max-ack-pending", Usage: "nats: messages on their way to a group without an acknowledgement (the server's own default is 1000)", Value: 10_000},
+		}, brokerFlags()...),
+		servers: func(c *cli.Context) []string { return hostPorts(c.String("nats-url"), "4222") },
+		parse:   parseNATS,
+	}}
+}
+
+func parseNATS(c *cli.Context) (opener, error) {
+	urls, err := serverURLs("nats-url", c.String("nats-url"), "nats", "tls", "ws", "wss")
+	if err != nil {
+		return nil, err
+	}
+	cfg := jetstream.Config{
+		URL: c.String("nats-url"), Token: os.Getenv("NATS_TOKEN"), CredsFile: c.String("nats-creds"), Monitor: c.String("nats-monitor"),
+		Storage: jetstream.Storage(c.String("nats-storage")), Replicas: c.Int("nats-replicas"),
+		MaxPending: c.Int("nats-max-pending"), AckTimeout: c.Duration("nats-ack-timeout"),
+		Acks: jetstream.AckPolicy(c.String("nats-acks")), AckWait: c.Duration("nats-ack-wait"), MaxAckPending: c.Int("nats-max-ack-pending"),
+	}
+	if cfg.Identity, err = identityOf(c, "NATS"); err != nil {
+		return nil, err
+	}
+	cfg.Identity.TLS = urls[0].Scheme == "tls"
+	switch mode := c.String("nats-persist"); mode {
+	case "default":
+	case "async":
+		cfg.Async = true
+	default:
+		return nil, command.Misusef("--nats-persist %q: say default or async", mode)
+	}
+	if cfg.CredsFile != "" {
+		if _, err := os.Stat(cfg.CredsFile); err != nil {
+			return nil, command.Misusef("--nats-creds: %w", err)
+		}
+	}
+	if m := cfg.Monitor; m != "" {
+		if u, err := url.Parse(m); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.User != nil {
+			return nil, command.Misusef("--nats-monitor: write http://host:8222, without a user")
+		}
+	}
+	if cfg.Acks == jetstream.AckAll && c.Int("consumers") > 1 {
+		return nil, command.Misusef("--nats-acks all with %d consumers a group: one would acknowledge what another has: say explicit, or --consumers 1", c.Int("consumers"))
+	}
+	if err := positive(c, "nats-replicas", "nats-max-pending", "nats-max-ack-pending", "nats-ack-timeout", "nats-ack-wait"); err != nil {
+		return nil, err
+	}
+	if err := cfg.Check(); err != nil {
+		return nil, command.Misuse(err)
+	}
+	return func(env queueEnv) queueFactory {
+		cfg := cfg
+		cfg.Partitions = env.partitions
+		return func(ctx context.Context, name string) (queue.Queue, error) {
+			cfg := cfg
+			cfg.Name = brokerName(env.run, name)
+			return jetstream.New(ctx, cfg)
+		}
+	}, nil
+}

@@ -1,0 +1,5 @@
+//go:build min || nonats
+
+package main
+
+func natsKinds() []kind { return nil }

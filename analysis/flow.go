@@ -60,8 +60,9 @@ func FlowOf(s *StepDigest, v View) Flow {
 		}
 	}
 	seconds := s.ReceivedPerSecond
-	if !s.Complete && len(seconds) > 0 {
-		seconds = seconds[:len(seconds)-1] // may be a piece
+	// The last second, where the log ends in it or the drain does, is a piece.
+	if n := len(seconds); n > 0 && (!s.Complete || n > 1 && time.Duration(n)*time.Second > s.Duration) {
+		seconds = seconds[:n-1]
 	}
 	for i, n := range seconds {
 		at := time.Duration(i) * time.Second

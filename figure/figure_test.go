@@ -56,6 +56,11 @@ func samples() map[string]Figure {
 	few := sampleDistribution(1000, 1)
 	few.Blocks = 3
 	return map[string]Figure{
+		"ratio":              QuantileRatio("base", "new", analysis.EndToEnd, sampleRatios()[:1], Style{}),
+		"ratio-three":        QuantileRatio("before <b>", "after", analysis.Publish, sampleRatios(), Style{Titled: true, Theme: Dark}),
+		"ratio-empty":        QuantileRatio("a", "b", analysis.EndToEnd, nil, Style{}),
+		"scaling":            Scaling(sampleScaling(), Style{Titled: true}),
+		"scaling-narrow":     Scaling(analysis.Scaling{Setting: "partitions", Rows: sampleScaling().Rows[:2]}, Style{Width: 360, Height: 260}),
 		"over-time-faults":   LatencyOverTime(faults, Style{}),
 		"spectrum":           PercentileSpectrum([]analysis.Distribution{sampleDistribution(10000, 1), sampleDistribution(30000, 2)}, Style{LogScale: true}),
 		"spectrum-lossy":     PercentileSpectrum([]analysis.Distribution{lossy}, Style{Titled: true}),

@@ -13,14 +13,14 @@ func ThroughputOverTime(s analysis.Flow, st Style) Figure {
 	fig := secondsFigure{
 		yName: "messages per second", warmup: s.Warmup, duration: s.Duration, marks: s.Marks,
 		lines: []secondLine{
+			{"scheduled", 4, flowRuns(bySecond(s.Scheduled))}, // its dashes on top
 			{"received", 0, flowRuns(s.Received)},
-			{"scheduled", 4, flowRuns(bySecond(s.Scheduled))},
 		},
 		empty: "no message was scheduled or received in this step",
 	}
 	f := Figure{
 		Name: fmt.Sprintf("throughput-over-time-%d-%d", s.Step, s.Repeat), Title: "Throughput over time at " + rateText(s.Rate) + " msg/s", style: st,
-		Caption: "Received: first deliveries in each second, by the time they were received, all consumer groups together. Scheduled: messages due in each second by the schedule." + warmupText(s.Warmup) + marksText(s.Marks),
+		Caption: "Received: first deliveries in each second, by the time they were received, all consumer groups together; a last second that is not whole is left out. Scheduled: messages due in each second by the schedule." + warmupText(s.Warmup) + marksText(s.Marks),
 		draw:    fig.draw,
 	}
 	return f.named(fig.lines)

@@ -1,6 +1,7 @@
 package figure
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -120,4 +121,33 @@ func sampleSummary(rates []float64, repeats int, edit func(s *analysis.StepSumma
 		}
 	}
 	return sum
+}
+
+// sampleRatios are three loads: slower in the tail, faster, and one with holes.
+func sampleRatios() []RatioCurve {
+	var out []RatioCurve
+	for k, label := range []string{"1,000/s", "10,000/s", "30,000/s"} {
+		c := RatioCurve{Label: label}
+		for _, p := range []float64{0, 10, 25, 50, 75, 90, 95, 99, 99.5, 99.9} {
+			r := 1 + float64(k-1)*0.08 + 0.003*p*float64(k)
+			q := RatioPoint{Percent: p, Ratio: r, Low: r * 0.95, High: r * 1.06}
+			switch {
+			case k == 2 && p == 75:
+				q.Ratio = math.Inf(1)
+			case k == 0 && p > 99:
+				q.Low, q.High = 0, math.Inf(1)
+			case k == 0 && p == 10:
+				q.Low, q.High = math.NaN(), math.NaN()
+			}
+			c.Points = append(c.Points, q)
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+func sampleScaling() analysis.Scaling {
+	return analysis.Scaling{Setting: "consumers", Rate: 50000, Beside: "partitions 8", Rows: []analysis.ScalingRow{
+		{Resource: 1, ReceivedPerS: 9800}, {Resource: 2, ReceivedPerS: 18700}, {Resource: 4, ReceivedPerS: 33000}, {Resource: 8, ReceivedPerS: 49990, RateBound: true},
+	}}
 }

@@ -31,7 +31,8 @@ func compareCommand() *cli.Command {
 		UsageText: "   analyze digest RUN -o base.gz\n" +
 			"   analyze compare base.gz RUN\n" +
 			"   analyze compare before=base.gz after=RUN --percentiles 50,95,99 --markdown\n" +
-			"   analyze compare --base base.gz --new RUN --json",
+			"   analyze compare --base base.gz --new RUN --json\n" +
+			"   analyze compare base.gz RUN --plots figures --format png",
 		Flags: append(append(cutFlags()[:2], // warm-up and cool-down
 			&cli.GenericFlag{Name: "base", Usage: "a run of the base; once for each", Value: &command.Strings{}},
 			&cli.GenericFlag{Name: "new", Usage: "a run of the other side; once for each", Value: &command.Strings{}},
@@ -39,6 +40,8 @@ func compareCommand() *cli.Command {
 			&cli.StringFlag{Name: "scaling", Usage: "also print the throughput of all runs against this setting, with efficiency"},
 			&cli.StringFlag{Name: "percentiles", Usage: "percentiles to test, in percent, with commas between: the more, the less each can show", Value: "50,99"},
 			&cli.StringFlag{Name: "latency", Usage: "latency to compare: end_to_end, end_to_end_from_send, publish, send_lag, broker_to_consumer, poll", Value: analysis.EndToEnd.String()},
+			&cli.StringFlag{Name: "plots", Usage: "also write the figures to this `FOLDER`: the quantile-ratio curve of each pair, and the scaling"},
+			&cli.StringFlag{Name: "format", Usage: "of the figures: svg, png or pdf", Value: "svg"},
 			&cli.BoolFlag{Name: "markdown", Usage: "print Markdown"},
 			&cli.BoolFlag{Name: "json", Usage: "print JSON, schema " + compare.Schema},
 		), storeflags.Flags()...),
@@ -50,6 +53,9 @@ func compareCommand() *cli.Command {
 			if c.Bool("markdown") && c.Bool("json") {
 				return command.Misusef("--markdown and --json: give one of them")
 			}
+			if err := checkPlots(c); err != nil {
+				return err
+			}
 			sides, err := sidesOf(c, v)
 			if err != nil {
 				return err
@@ -58,7 +64,10 @@ func compareCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			return printComparison(c, r)
+			if err := printComparison(c, r); err != nil {
+				return err
+			}
+			return plotComparison(c, r, v.Kind)
 		},
 	}
 }

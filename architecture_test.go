@@ -36,6 +36,7 @@ var mayEnter = map[string]string{
 	"queue/deltalake":      "queue clock objectstore internal/thriftwalk",
 	"analysis":             "rawlog stats stats/hdrlog queue clock internal/columns",
 	"analysis/compare":     "analysis rawlog stats internal/columns",
+	"analysis/history":     "analysis analysis/compare rawlog stats internal/columns",
 	"analysis/gate":        "analysis analysis/compare stats internal/columns",
 	"figure":               "analysis stats",
 	"report":               "analysis figure rawlog",
@@ -67,7 +68,7 @@ var mayEnter = map[string]string{
 	"internal/parquettest": "",
 	"internal/storeflags":  "internal/command objectstore",
 	"internal/versitygw":   "",
-	"cmd/analyze":          "analysis analysis/compare analysis/gate figure site rawlog rawlog/logstore internal/command internal/storeflags internal/version",
+	"cmd/analyze":          "analysis analysis/compare analysis/gate analysis/history figure site rawlog rawlog/logstore internal/command internal/storeflags internal/version",
 	"cmd/bench": "queue queue/memory queue/deltalake objectstore objectstore/embedded rawlog rawlog/logwriter runner runner/schedule runner/payload runner/identity " +
 		"runner/pace runner/capacity runner/hostinfo runner/calibration runner/metrics runner/tailing stats clock clock/offset workload scenario internal/nearest internal/yamlfile internal/command internal/storeflags internal/version " +
 		"queue/broker queue/jetstream queue/rabbitmq queue/redisstreams",

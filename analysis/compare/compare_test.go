@@ -151,7 +151,7 @@ func TestDifferencesAreFootnotes(t *testing.T) {
 	if len(got) != len(want) {
 		t.Errorf("%d differences, want %d:\n%s", len(got), len(want), strings.Join(got, "\n"))
 	}
-	if d := Between(sides[0].Runs[0], sides[0].Runs[1]); len(d) != 0 {
+	if d := Between(&sides[0].Runs[0].Manifest, &sides[0].Runs[1].Manifest); len(d) != 0 {
 		t.Errorf("two runs of one side: %+v", d)
 	}
 }
@@ -159,14 +159,14 @@ func TestDifferencesAreFootnotes(t *testing.T) {
 // Every field of a manifest that says how a run was made is a footnote when it
 // differs: one that is added must be thought of.
 func TestEveryFieldOfTheEnvironmentCounts(t *testing.T) {
-	plain := func() *analysis.Digest { return &analysis.Digest{Manifest: rawlog.Manifest{Run: "r"}} }
+	plain := func() *rawlog.Manifest { return &rawlog.Manifest{Run: "r"} }
 	for _, part := range []string{"Program", "Host", "Queue", "Store", "LogStore"} {
 		typ := reflect.TypeFor[rawlog.Manifest]()
 		field, _ := typ.FieldByName(part)
 		for i := range field.Type.NumField() {
 			name := part + "." + field.Type.Field(i).Name
 			d := plain()
-			switch v := reflect.ValueOf(&d.Manifest).Elem().FieldByName(part).Field(i); v.Kind() {
+			switch v := reflect.ValueOf(d).Elem().FieldByName(part).Field(i); v.Kind() {
 			case reflect.String:
 				v.SetString("x")
 			case reflect.Bool:

@@ -192,6 +192,19 @@ func (d *duel) ofRuns(c *Contrast, x, y []float64) {
 	c.SpreadBase, c.SpreadNew = Number(spread(x)), Number(spread(y))
 }
 
+// RatioOf is by which ratio positive values of runs differ, new to base, with the
+// interval of the rank test of the level 1−alpha; false where a value is not
+// positive.
+func RatioOf(base, new []float64, alpha float64) (ratio [3]Number, ok bool) {
+	x, okX := logs(base)
+	y, okY := logs(new)
+	if !okX || !okY {
+		return ratio, false
+	}
+	s := stats.HodgesLehmann(x, y, alpha)
+	return [3]Number{Number(math.Exp(s.Estimate)), Number(math.Exp(s.Low)), Number(math.Exp(s.High))}, true
+}
+
 // spread is the standard deviation; NaN where there is none.
 func spread(x []float64) float64 {
 	if len(x) < 2 {
@@ -249,7 +262,7 @@ func known(values []float64) Number {
 			x = append(x, v)
 		}
 	}
-	return Number(middle(x))
+	return Number(Middle(x))
 }
 
 // point is a quantile of the curve; false where it has no ratio.

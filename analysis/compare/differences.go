@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"queuebench/analysis"
 	"queuebench/rawlog"
 )
 
@@ -244,7 +243,8 @@ func differences(a, b *gathered) []Difference {
 	return out
 }
 
-// Between are the differences of two runs: of their manifests only.
-func Between(a, b *analysis.Digest) []Difference {
-	return differing([][]fact{factsOf(&a.Manifest)}, [][]fact{factsOf(&b.Manifest)})
+// Between are the differences of two runs by their manifests, those of single
+// steps left out.
+func Between(a, b *rawlog.Manifest) []Difference {
+	return differing([][]fact{factsOf(a)}, [][]fact{factsOf(b)})
 }

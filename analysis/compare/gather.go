@@ -62,6 +62,43 @@ func gather(s Side, v analysis.View) *gathered {
 	return g
 }
 
+// Load is what has the same rate and the same settings of its own: its steps are
+// replicates.
+type Load struct {
+	Name    string
+	Rate    float64
+	Variant string
+	Steps   []*analysis.StepSummary
+}
+
+// Loads are those of a run, by a key that is the same for the same load of another
+// run, and the keys in the order of their first step.
+func Loads(sum *analysis.Summary) (order []string, loads map[string]*Load) {
+	loads = map[string]*Load{}
+	for i := range sum.Steps {
+		x := &sum.Steps[i]
+		key := loadKey(x)
+		if loads[key] == nil {
+			order = append(order, key)
+			loads[key] = &Load{Name: loadName(x), Rate: x.Rate, Variant: x.Variant}
+		}
+		loads[key].Steps = append(loads[key].Steps, x)
+	}
+	return order, loads
+}
+
+// Doubts are the IDs of findings that take the meaning from the percentiles of a
+// step.
+func Doubts(x *analysis.StepSummary) []string {
+	var out []string
+	for _, u := range unsteady {
+		if slices.ContainsFunc(x.Findings, func(f analysis.Finding) bool { return f.ID == u.id }) {
+			out = append(out, u.id)
+		}
+	}
+	return out
+}
+
 func entryOf(m *rawlog.Manifest, x *analysis.StepSummary) *rawlog.Step {
 	for i := range m.Steps {
 		if m.Steps[i].Step == x.Step && m.Steps[i].Repeat == x.Repeat {
@@ -143,13 +180,13 @@ func (l *load) group() Group {
 		g.Replicates = append(g.Replicates, r)
 		rates = append(rates, r.ReceivedPerS)
 	}
-	g.ReceivedPerS = middle(rates)
+	g.ReceivedPerS = Middle(rates)
 	return g
 }
 
-// middle is the median by nearest rank: a value that was measured, never a mean
+// Middle is the median by nearest rank: a value that was measured, never a mean
 // of two. NaN of none.
-func middle(values []float64) float64 {
+func Middle(values []float64) float64 {
 	if len(values) == 0 {
 		return math.NaN()
 	}

@@ -89,9 +89,6 @@ func (m Metric) String() string {
 	return m.Name
 }
 
-// latency tells whether it is one.
-func (m Metric) latency() bool { return m.unit() == nanoseconds }
-
 func (m Metric) unit() unit {
 	switch m.Name {
 	case receivedPerS:

@@ -23,6 +23,7 @@ func newApp() *cli.App {
 			summaryCommand(),
 			compareCommand(),
 			checkCommand(),
+			historyCommand(),
 			plotCommand(),
 			reportCommand(),
 			siteCommand(),

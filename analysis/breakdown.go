@@ -12,7 +12,8 @@ import (
 )
 
 // Breakdown has the latencies of a step by what a message passed through.
-// Dimensions with one key are left out: that key is the step.
+// Dimensions with one key are left out: that key is the step. Only one of several
+// partitions that has all messages stands there.
 type Breakdown struct {
 	// From and To are the part of the schedule that is broken down, by intended
 	// time since the step's start: the cut of the view that the log was read
@@ -67,14 +68,17 @@ type shareCounter struct {
 // dimension counts by one property of a message. It is off where there is only
 // one key, and then costs nothing.
 type dimension struct {
-	by     string
-	name   func(key int64) string
-	on     bool
-	keys   map[int64]*shareCounter
-	others *shareCounter
-	folded map[int64]struct{}
-	lastID int64
-	last   *shareCounter
+	by   string
+	name func(key int64) string
+	on   bool
+	// several: there is more than one key, so that messages of one only say
+	// something too.
+	several bool
+	keys    map[int64]*shareCounter
+	others  *shareCounter
+	folded  map[int64]struct{}
+	lastID  int64
+	last    *shareCounter
 }
 
 func (d *dimension) counter(key int64) *shareCounter {
@@ -135,7 +139,7 @@ func newBreaker(s *StepDigest, m *rawlog.Manifest, planned *rawlog.Step, consume
 	b := &breaker{
 		from: s.StartNs + int64(from), to: s.StartNs + int64(to), actors: consumers, groups: groups, origin: map[origin]int32{},
 		producer:  dimension{by: ByProducer, on: producers != 1, name: func(k int64) string { return fmt.Sprintf("producer-%d", k) }},
-		partition: dimension{by: ByPartition, on: partitions != 1, name: func(k int64) string { return strconv.FormatInt(k, 10) }},
+		partition: dimension{by: ByPartition, on: partitions != 1, several: partitions > 1, name: func(k int64) string { return strconv.FormatInt(k, 10) }},
 	}
 	b.consumer = dimension{by: ByConsumer, on: len(consumers) > 1, name: func(k int64) string { return b.actors[k] }}
 	b.group = dimension{by: ByGroup, on: len(groups) > 1, name: func(k int64) string { return b.groups[k] }}
@@ -303,7 +307,7 @@ func (c *shareCounter) never(k Kind, n int64) {
 func (b *breaker) finish(out *Breakdown) {
 	out.Left = b.left
 	for _, d := range b.dimensions() {
-		if len(d.keys) < 2 {
+		if len(d.keys) < 2 && !(d.several && len(d.keys) == 1) {
 			continue
 		}
 		var counters []*shareCounter

@@ -150,6 +150,9 @@ type CommitSecond struct {
 type Stamps struct {
 	Deliveries int64 `json:"deliveries"`
 	Received   int64 `json:"received"` // stamps of the consumer
+	// ReceivedUnitNs is the unit in which they count, ns: 1, 1,000, 1,000,000 or
+	// 1,000,000,000.
+	ReceivedUnitNs int64 `json:"received_unit_ns,omitempty"`
 	// Of the broker's stamps, where there are any: deliveries that have one, how
 	// many stamps these are, and the unit in which they count, ns: 1, 1,000,
 	// 1,000,000 or 1,000,000,000.
@@ -160,11 +163,25 @@ type Stamps struct {
 
 // brokerStamp takes a stamp of the broker that differs from the one before.
 func (s *Stamps) brokerStamp(ns int64) {
-	if s.Broker++; s.Broker == 1 {
-		s.BrokerUnitNs = int64(time.Second)
+	s.Broker++
+	coarsest(&s.BrokerUnitNs, ns)
+}
+
+// receivedStamp takes a stamp of the consumer that differs from the one before.
+func (s *Stamps) receivedStamp(ns int64) {
+	s.Received++
+	if s.ReceivedUnitNs != 1 {
+		coarsest(&s.ReceivedUnitNs, ns)
 	}
-	for s.BrokerUnitNs > 1 && ns%s.BrokerUnitNs != 0 {
-		s.BrokerUnitNs /= 1000
+}
+
+// coarsest lowers a unit, 0 at first, until a time is a whole number of it.
+func coarsest(unit *int64, ns int64) {
+	if *unit == 0 {
+		*unit = int64(time.Second)
+	}
+	for *unit > 1 && ns%*unit != 0 {
+		*unit /= 1000
 	}
 }
 

@@ -26,8 +26,11 @@ var stepRules = []func(*cut) *Finding{
 	messagesLost, duplicates, outOfOrder, failedMessages, unconfirmedMessages, receivedUnacknowledged,
 	overrun, foreignMessages, rejectedRows,
 	warmupTooLong, warmupMoved,
-	tailFinding, stampClock, coarseStamp, isClosedLoop, drainingBacklog, scheduled(draining), scheduled(notKeepingUp), scheduled(tooShortForGrowth), scheduled(runnerLimited), scheduled(clockSkew), tooFewSamples,
-	faultsStruck, requestsRetried, scheduled(commitBound), commitsSlow, scheduled(stalls),
+	tailFinding, stampClock, coarseStamp, isClosedLoop, drainingBacklog, scheduled(draining), scheduled(notKeepingUp), scheduled(tooShortForGrowth),
+	scheduled(noSteadyState), scheduled(warmupLongerThanCut), scheduled(endBound), scheduled(cpuBound), cpuSteal, scheduled(networkBound), scheduled(diskBound), queueOnlyGrows,
+	scheduled(runnerLimited), scheduled(clockSkew), scheduled(stampsTooCoarse), scheduled(manyUnderOneStamp), tooFewSamples,
+	faultsStruck, requestsRetried, rebalances, unevenPartitions, scheduled(phaseLocked), scheduled(commitBound), scheduled(sawTooth), commitsSlow,
+	scheduled(stalls), scheduled(twoModes),
 }
 
 // has tells whether a finding of that ID was made before.

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -31,7 +32,8 @@ func requestsRetried(c *cut) *Finding {
 	}
 	return finding("requests-retried", Warning, "%s of the queue to its store failed and had to be tried again, from %s to %s of the step; %s of them because the store asked to slow down.",
 		"Latency of that time is the trouble's, not the queue's habit: the events of the raw log have each answer. Run again when the store is well, or report it as what an outage costs.",
-		plural(retried+throttled, "request"), formatDuration(first), formatDuration(last), FormatCount(throttled))
+		plural(retried+throttled, "request"), formatDuration(first), formatDuration(last), FormatCount(throttled)).
+		with("retried", float64(retried)).with("throttled", float64(throttled))
 }
 
 // maxNamedFaults is how many faults a finding names; the rest are counted.
@@ -49,6 +51,10 @@ func faultsStruck(c *cut) *Finding {
 		if n++; n > maxNamedFaults {
 			continue
 		}
+		if i := slices.IndexFunc(c.summary.Recoveries, func(r Recovery) bool { return r.AtNs == int64(e.At) && r.Text == e.Text }); i >= 0 {
+			named = append(named, c.summary.Recoveries[i].Line())
+			continue
+		}
 		text := fmt.Sprintf("%s, at %s", e.Text, formatDuration(e.At))
 		if e.Duration > 0 {
 			text += " for " + formatDuration(e.Duration)
@@ -62,6 +68,6 @@ func faultsStruck(c *cut) *Finding {
 		named = append(named, fmt.Sprintf("and %d more", n-maxNamedFaults))
 	}
 	return finding("faults-struck", Note, "%s struck on purpose: %s.",
-		"Latency and loss after these moments are what the faults cost: the scenario's verdicts have the time to recover. Compare with a run without them.",
-		plural(int64(n), "fault"), strings.Join(named, "; "))
+		"Latency and loss after these moments are what the faults cost: the time to recover is from the fault to the first of five good seconds. Compare with a run without them.",
+		plural(int64(n), "fault"), strings.Join(named, "; ")).with("faults", float64(n))
 }

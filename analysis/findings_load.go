@@ -1,10 +1,8 @@
 package analysis
 
 import (
-	"cmp"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"queuebench/stats"
@@ -13,7 +11,9 @@ import (
 // medians of the end-to-end latency per second after the cut, or per interval
 // where these are longer. NaN is a second without a message, +Inf one whose
 // median never came. Intervals are added up to whole seconds from the cut on.
-func (c *cut) medians() (values []float64, every time.Duration) {
+func (c *cut) medians() (values []float64, every time.Duration) { return c.mediansOf(EndToEnd) }
+
+func (c *cut) mediansOf(k Kind) (values []float64, every time.Duration) {
 	every = time.Second
 	for i := range c.kept {
 		every = max(every, c.kept[i].End-c.kept[i].Start)
@@ -38,8 +38,8 @@ func (c *cut) medians() (values []float64, every time.Duration) {
 			flush()
 			end += every
 		}
-		group = append(group, iv.Latency[EndToEnd])
-		never += iv.Infinite[EndToEnd]
+		group = append(group, iv.Latency[k])
+		never += iv.Infinite[k]
 	}
 	// A last piece of less than half a second is no point of its own.
 	if n := len(c.kept); n > 0 && c.kept[n-1].End-(end-every) >= every/2 {
@@ -56,8 +56,10 @@ func (c *cut) medians() (values []float64, every time.Duration) {
 func (c *cut) risingBacklog() (perSecond float64, rises bool) {
 	var x []float64
 	half := max(c.step.Duration/2, c.warmup)
-	for _, s := range c.step.Seconds {
-		if s.At > half && s.At <= c.step.Duration {
+	every := time.Second
+	for i, s := range c.step.Seconds {
+		if s.At > half && s.At <= c.end {
+			every = c.step.Span(i)
 			if rate := c.rateAt(s.At); rate > 0 {
 				x = append(x, float64(s.Backlog)*c.step.Rate/rate)
 			}
@@ -67,7 +69,7 @@ func (c *cut) risingBacklog() (perSecond float64, rises bool) {
 		return 0, false
 	}
 	_, z := stats.MannKendall(x)
-	perSecond = stats.TheilSen(x)
+	perSecond = stats.TheilSen(x) / every.Seconds()
 	return perSecond, z > stats.GrowthZ && perSecond >= 0.01*c.step.Rate
 }
 
@@ -112,11 +114,11 @@ func notKeepingUp(c *cut) *Finding {
 		if rises {
 			grows += fmt.Sprintf(", the backlog by %s messages per second", FormatRate(backlog))
 		}
-		return finding("not-keeping-up", Warning, "Not keeping up: %s.", advice, grows)
+		return finding("not-keeping-up", Warning, "Not keeping up: %s.", advice, grows).with("growth_ns_per_min", perMinute).with("z", v.Z).with("backlog_per_s", backlog)
 	}
 	if rises {
 		return finding("not-keeping-up", Warning, "Not keeping up: the backlog grows by %s messages per second through the second half of the step.",
-			advice, FormatRate(backlog))
+			advice, FormatRate(backlog)).with("backlog_per_s", backlog)
 	}
 	return nil
 }
@@ -131,7 +133,7 @@ func tooShortForGrowth(c *cut) *Finding {
 		return nil
 	}
 	return finding("too-short-for-growth", Note, "Too short to tell whether latency grows: %d medians of %s after the warm-up, %d are needed.",
-		"Run each step for at least 25 s.", v.N, formatDuration(every), stats.MinTrendPoints)
+		"Run each step for at least 25 s.", v.N, formatDuration(every), stats.MinTrendPoints).with("medians", float64(v.N)).with("needed", stats.MinTrendPoints)
 }
 
 // runnerShare is the part of the median end-to-end latency that the runner's
@@ -151,7 +153,7 @@ func runnerLimited(c *cut) *Finding {
 	}
 	return finding("runner-limited", Warning, "Runner-limited: the runner itself was late by %s at its p99 (the send lag less what the client held up), more than a tenth of the median end-to-end latency of %s.",
 		"The figures say as much about this host as about the queue: compare with the latency from send, give the runner a quiet CPU of its own, or spread the rate over more producers.",
-		FormatLatency(lag), FormatLatency(p50))
+		FormatLatency(lag), FormatLatency(p50)).with("own_lag_p99_ns", float64(lag)).with("p50_ns", float64(p50))
 }
 
 // draining recognises a burst: all arrivals lie in a short span, the messages
@@ -204,7 +206,9 @@ func draining(c *cut) *Finding {
 		"This is the time to drain a burst, not the latency of the queue: %s arrived within %s (%s msg/s) and came out at %s msg/s, so each waited %s longer than the one before, from %s up to %s.",
 		fmt.Sprintf("For the queue's latency run a schedule below its service rate, for instance --rates %d.", int64(niceBelow(0.8*service))),
 		plural(h.N, "message"), FormatLatency(int64(arrive)), FormatRate(float64(h.N)/arrive.Seconds()), FormatRate(service),
-		FormatLatency(int64(float64(rise)/float64(h.N))), FormatLatency(h.Min), FormatLatency(h.Max))
+		FormatLatency(int64(float64(rise)/float64(h.N))), FormatLatency(h.Min), FormatLatency(h.Max)).
+		with("messages", float64(h.N)).with("arrival_per_s", float64(h.N)/arrive.Seconds()).with("service_per_s", service).
+		with("slope_ns_per_message", float64(rise)/float64(h.N)).with("try_per_s", niceBelow(0.8*service))
 }
 
 // niceBelow is the largest number of one or two digits and zeros up to v.
@@ -214,75 +218,4 @@ func niceBelow(v float64) float64 {
 	}
 	unit := math.Pow(10, max(0, math.Floor(math.Log10(v))-1))
 	return math.Floor(v/unit) * unit
-}
-
-// stalls finds a tail that comes from a few moments: at least 80 % of the
-// messages above p99 were intended in at most 5 % of the intervals, while p99
-// is at least twice the median.
-func stalls(c *cut) *Finding {
-	const tail, ofMessages, ofIntervals, times, shown = 0.99, 0.8, 0.05, 2, 3
-	h := c.total[EndToEnd]
-	if len(c.kept) < stats.MinBlocks || !stats.Supported(tail, h.N, int64(len(c.kept))) || c.has("not-keeping-up") || c.has("draining-a-burst") {
-		return nil
-	}
-	p50, _ := h.Quantile(0.5, 0)
-	p99, _ := h.Quantile(tail, 0)
-	if p99 < times*p50 {
-		return nil
-	}
-	above := make([]int64, len(c.kept))
-	var total int64
-	for i := range c.kept {
-		above[i] = c.kept[i].Latency[EndToEnd].CountAbove(p99)
-		total += above[i]
-	}
-	if total == 0 {
-		return nil
-	}
-	held, used := heaviest(above, int64(math.Ceil(ofMessages*float64(total))))
-	if float64(len(used)) > max(1, ofIntervals*float64(len(c.kept))) {
-		return nil
-	}
-	text, n := "", 0
-	for i := 0; i < len(used); {
-		j := i
-		var worst int64
-		// Neighbours, also with one interval between them, are one stall.
-		for j < len(used) && (j == i || used[j]-used[j-1] <= 2) {
-			worst = max(worst, c.kept[used[j]].Latency[EndToEnd].Max)
-			j++
-		}
-		if n++; n <= shown {
-			if text != "" {
-				text += "; "
-			}
-			from, to := c.kept[used[i]].Start, c.kept[used[j-1]].End
-			text += fmt.Sprintf("at %s for %s, up to %s", formatDuration(from), FormatLatency(int64(to-from)), FormatLatency(worst))
-		}
-		i = j
-	}
-	if n > shown {
-		text += fmt.Sprintf("; and %d more", n-shown)
-	}
-	return finding("tail-from-stalls", Note, "The tail comes from %s: %s of the slowest 1 %% of messages were intended there (%s).",
-		"Look up these moments in the tables seconds, batches and events of the raw log: garbage collection, CPU steal, a slow PUT, a retried commit.",
-		plural(int64(n), "moment"), formatShare(held, total), text)
-}
-
-// heaviest returns the fewest indexes, ascending, whose counts reach want.
-func heaviest(counts []int64, want int64) (held int64, used []int) {
-	order := make([]int, len(counts))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(counts[b], counts[a]) })
-	for _, i := range order {
-		if held >= want {
-			break
-		}
-		held += counts[i]
-		used = append(used, i)
-	}
-	slices.Sort(used)
-	return held, used
 }

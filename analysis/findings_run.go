@@ -12,13 +12,16 @@ import (
 // runFindings are those about the run as a whole.
 func runFindings(d *Digest, cuts []*cut) []Finding {
 	out := []Finding{}
-	for _, f := range []*Finding{runIncomplete(d), emptyRun(cuts), inProcess(d), sharedStore(d), capacityFound(d)} {
+	for _, f := range []*Finding{runIncomplete(d), emptyRun(cuts), inProcess(d), sharedStore(d), sharedHost(d), capacityFound(d)} {
 		if f != nil {
 			out = append(out, *f)
 		}
 	}
 	for _, same := range byVariant(cuts) {
-		if f := keptUp(same); f != nil {
+		for _, f := range []*Finding{keptUp(same), knee(same)} {
+			if f == nil {
+				continue
+			}
 			if v := same[0].summary.Variant; v != "" {
 				f.Text = "With " + v + ": " + strings.ToLower(f.Text[:1]) + f.Text[1:]
 			}

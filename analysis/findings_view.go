@@ -46,7 +46,7 @@ func tooFewSamples(c *cut) *Finding {
 	}
 	return finding("too-few-samples", Note, "Only %s after the warm-up: %s cannot be told (%s).",
 		"Run longer, or look at a lower percentile. JSON keeps the values, marked as not supported.",
-		plural(l.N, "message"), strings.Join(short, ", "), why)
+		plural(l.N, "message"), strings.Join(short, ", "), why).with("messages", float64(l.N)).with("needed", float64(need)).with("blocks", float64(c.blocks))
 }
 
 func clocksNotComparable(c *cut) *Finding {
@@ -70,5 +70,6 @@ func clockSkew(c *cut) *Finding {
 	}
 	return finding("clock-skew", Warning, "%s (%s) with a negative end-to-end latency, down to %s: the consumer's clock is behind the producer's by at least that much, and every end-to-end value is off by the same amount.",
 		"The values are shown as they are. Record both ends on one host, or synchronise the clocks to far below the latency.",
-		plural(a.Negative, "message"), formatShare(a.Negative, a.Received), FormatLatency(lowest))
+		plural(a.Negative, "message"), formatShare(a.Negative, a.Received), FormatLatency(lowest)).
+		with("negative", float64(a.Negative)).with("lowest_ns", float64(lowest))
 }

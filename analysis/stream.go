@@ -199,7 +199,7 @@ func (s *receivedStream) advance(j *joiner, limit int64) {
 		}
 		if received[i] != s.stamp {
 			s.stamp = received[i]
-			stamps.Received++
+			stamps.receivedStamp(received[i])
 		}
 		stamps.Deliveries++
 		if b := broker[i]; b != rawlog.Null {

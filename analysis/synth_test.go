@@ -171,3 +171,10 @@ func findingOf(f []Finding, id string) *Finding {
 	}
 	return nil
 }
+
+type statsCompact = stats.Compact
+
+// manyOf is a histogram of one value.
+func manyOf(n int64, d time.Duration) stats.Compact {
+	return stats.Compact{N: n, Min: int64(d), Max: int64(d), Sum: float64(n) * float64(d), Buckets: []stats.Bucket{{Index: stats.Index(int64(d)), Count: n}}}
+}

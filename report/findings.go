@@ -117,7 +117,11 @@ func (b *builder) findings() string {
 			w.raw(`</details>`)
 		}
 		if f.Advice != "" {
-			w.el("p", f.Advice, "class", "advice")
+			w.raw(`<p class="advice">`).text(f.Advice)
+			if f.Tuning != "" {
+				w.raw(` <small>`).text(f.Tuning).raw(`</small>`)
+			}
+			w.raw(`</p>`)
 		}
 		w.raw(`</div></li>`)
 	}

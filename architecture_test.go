@@ -34,6 +34,8 @@ var mayEnter = map[string]string{
 	"queue/broker":         "queue",
 	"queue/jetstream":      "queue queue/broker",
 	"queue/deltalake":      "queue clock objectstore internal/thriftwalk",
+	"queue/kafka":          "queue internal/nearest",
+	"queue/kafka/embedded": "queue queue/kafka",
 	"analysis":             "rawlog stats stats/hdrlog queue clock internal/columns",
 	"analysis/compare":     "analysis rawlog stats internal/columns",
 	"analysis/history":     "analysis analysis/compare rawlog stats internal/columns",
@@ -71,7 +73,7 @@ var mayEnter = map[string]string{
 	"cmd/analyze":          "analysis analysis/compare analysis/gate analysis/history figure site rawlog rawlog/logstore internal/command internal/storeflags internal/version",
 	"cmd/bench": "queue queue/memory queue/deltalake objectstore objectstore/embedded rawlog rawlog/logwriter runner runner/schedule runner/payload runner/identity " +
 		"runner/pace runner/capacity runner/hostinfo runner/calibration runner/metrics runner/tailing stats clock clock/offset workload scenario internal/nearest internal/yamlfile internal/command internal/storeflags internal/version " +
-		"queue/broker queue/jetstream queue/rabbitmq queue/redisstreams",
+		"queue/kafka queue/kafka/embedded queue/broker queue/jetstream queue/rabbitmq queue/redisstreams",
 	"interop/duckdb":       "",
 	"internal/kafkabroker": "",
 }

@@ -135,8 +135,9 @@ type Ack struct {
 type Consumer interface {
 	// Receive waits for the next batch, which is never empty. Its memory is
 	// valid until the next call. It returns the context's error when that
-	// ends first, and ErrClosed after Close. Any other error is fatal for the
-	// consumer: a gap or missing data is never skipped.
+	// ends first, ErrClosed after Close, and ErrEnd where the queue was asked
+	// for what there is, and no more. Any other error is fatal for the consumer:
+	// a gap or missing data is never skipped.
 	Receive(ctx context.Context) ([]Delivery, error)
 
 	// Close can be called twice.
@@ -189,7 +190,12 @@ type Start struct {
 type Event struct {
 	Kind string // "conflict", "throttled", "retry", "rebalance", …
 	Text string
+	Took time.Duration // how long it lasted; 0 where it has no duration
 }
 
 // ErrClosed is returned by the methods of what has been closed.
 var ErrClosed = errors.New("queue: closed")
+
+// ErrEnd is returned by the Receive of a consumer that reads what there was when
+// it began, and has returned all of it.
+var ErrEnd = errors.New("queue: everything that there was has been read")

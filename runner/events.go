@@ -38,7 +38,11 @@ func (e *events) add(actor, kind, text string, ns int64) bool {
 // of returns what a queue tells its events of an actor to.
 func (e *events) of(actor string) func(queue.Event) {
 	return func(v queue.Event) {
-		e.add(actor, v.Kind, v.Text, rawlog.Null)
+		took := int64(rawlog.Null)
+		if v.Took > 0 {
+			took = int64(v.Took)
+		}
+		e.add(actor, v.Kind, v.Text, took)
 		if v.Kind == "retry" || v.Kind == "throttled" {
 			e.mu.Lock()
 			defer e.mu.Unlock()

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -106,7 +107,7 @@ func (r *receiver) run(ctx context.Context) error {
 		r.beginPoll()
 		batch, err := r.consumer.Receive(ctx)
 		r.idle.Store(false)
-		if ctx.Err() != nil {
+		if ctx.Err() != nil || errors.Is(err, queue.ErrEnd) {
 			return nil // what comes after the deadline does not count
 		}
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -50,7 +51,7 @@ func draftsFrom(c *cli.Context, seed uint64, of func(c *cli.Context, varied []co
 	}
 	var once []draft
 	for _, v := range variants {
-		with, err := command.With(c, command.Given(c), v.settings)
+		with, err := command.With(c, command.Given(c), addedTo(c, v.settings))
 		if err != nil {
 			return nil, command.Misusef("--vary: %w", err)
 		}
@@ -86,6 +87,25 @@ func draftsFrom(c *cli.Context, seed uint64, of func(c *cli.Context, varied []co
 		}
 	}
 	return all, inOrder(c, all, seed)
+}
+
+// additive are the flags whose values are settings of their own: one that varies
+// goes over those that are given, and leaves the others.
+var additive = []string{"kafka-set", "X", "topic-config"}
+
+// addedTo puts in front of a varied value of such a flag what was given of it.
+func addedTo(c *cli.Context, varied []command.Setting) (all []command.Setting) {
+	for _, s := range varied {
+		if slices.Contains(additive, s.Name) {
+			if given, ok := c.Generic(s.Name).(*command.Strings); ok {
+				for _, v := range *given {
+					all = append(all, command.Setting{Name: s.Name, Value: v})
+				}
+			}
+		}
+		all = append(all, s)
+	}
+	return all
 }
 
 // draftsOf are the steps of one combination, a step for each rate.

@@ -61,6 +61,7 @@ type queueEnv struct {
 func kinds() []kind {
 	return slices.Concat(
 		[]kind{deltaKind(), memoryKind()},
+		kafkaKinds(),
 		natsKinds(),
 	)
 }

@@ -25,7 +25,7 @@ func testApp(action cli.ActionFunc) *cli.App {
 			Flags: []cli.Flag{
 				&cli.StringFlag{Name: "name", Aliases: []string{"n"}},
 				&cli.BoolFlag{Name: "fast"},
-				&cli.GenericFlag{Name: "slo", Value: &Strings{}},
+				&cli.GenericFlag{Name: "slo", Aliases: []string{"s"}, Value: &Strings{}},
 				&cli.DurationFlag{Name: "warmup"},
 				&cli.StringSliceFlag{Name: "rates", Aliases: []string{"r"}},
 			},
@@ -79,6 +79,28 @@ func TestAliasesOfListsAreLists(t *testing.T) {
 		}, strings.Fields(line)...)
 		if want := []string{"1", "2", "3"}; status != 0 || !slices.Equal(long, want) || !slices.Equal(short, want) {
 			t.Errorf("%q: status %d, %q and %q, stderr %q", line, status, long, short, errs)
+		}
+	}
+}
+
+func TestAliasesOfStringsAreWhole(t *testing.T) {
+	for _, line := range []string{"do --slo a=1 --slo b,c", "do -s a=1 -s b,c", "do x -s a=1 -s b,c"} {
+		status, _, errs := run(t, func(c *cli.Context) error {
+			with, err := With(c, Given(c))
+			if err != nil {
+				return err
+			}
+			for _, c := range []*cli.Context{c, with} {
+				for _, name := range []string{"slo", "s"} {
+					if got := *c.Generic(name).(*Strings); !slices.Equal(got, []string{"a=1", "b,c"}) || !c.IsSet(name) {
+						return fmt.Errorf("%s is %q, set: %v", name, got, c.IsSet(name))
+					}
+				}
+			}
+			return nil
+		}, strings.Fields(line)...)
+		if status != 0 {
+			t.Errorf("%q: status %d, stderr %q", line, status, errs)
 		}
 	}
 }

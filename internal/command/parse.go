@@ -65,7 +65,14 @@ func joinAliases(flags []cli.Flag, set *flag.FlagSet) error {
 			if given[name] && name != f.Names()[at] {
 				return fmt.Errorf("--%s and --%s are the same flag: give one of them", f.Names()[at], name)
 			}
-			if !given[name] {
+			if list, ok := value.(*Strings); ok && !given[name] {
+				// All names share one list; Set only notes that this one was given.
+				whole := slices.Clone(*list)
+				if err := set.Set(name, ""); err != nil {
+					return fmt.Errorf("--%s: %w", name, err)
+				}
+				*list = whole
+			} else if !given[name] {
 				if err := set.Set(name, text); err != nil {
 					return fmt.Errorf("--%s: %w", name, err)
 				}

@@ -1,0 +1,117 @@
+//go:build !min && !nokafka
+
+package main
+
+import (
+	"context"
+	"runtime"
+
+	"github.com/urfave/cli/v2"
+
+	"queuebench/internal/command"
+	"queuebench/queue"
+	"queuebench/queue/kafka"
+	"queuebench/queue/kafka/embedded"
+)
+
+// kafkaKinds are Kafka and what speaks its protocol.
+func kafkaKinds() []kind {
+	k := kind{name: "kafka", usage: "a topic of Apache Kafka", headers: true, flags: kafkaFlags()}
+	k.parse = func(c *cli.Context) (opener, error) { return parseKafka(c, "kafka") }
+	r := k
+	r.name, r.usage = "redpanda", "the same of Redpanda"
+	r.parse = func(c *cli.Context) (opener, error) { return parseKafka(c, "redpanda") }
+	return []kind{k, r}
+}
+
+func kafkaFlags() []cli.Flag {
+	return append(kafkaPlaceFlags(),
+		&cli.StringFlag{Name: "topic", Usage: "kafka: a topic that is there already, which is neither emptied nor removed", DefaultText: "one is created for each step, and removed after it"},
+		&cli.IntFlag{Name: "replication", Usage: "kafka: replicas of a partition of a created topic", DefaultText: "the broker's default"},
+		&cli.GenericFlag{Name: "topic-config", Value: new(command.Strings), Usage: "kafka: a setting of a created topic, such as min.insync.replicas=2; given again, several", DefaultText: "none"},
+		&cli.StringFlag{Name: "reading", Usage: "kafka: streaming, as consumer groups do, or static: partitions by hand, until the end that there was at the start", Value: string(kafka.Streaming)},
+		&cli.StringFlag{Name: "start-time", Usage: "kafka: consumers start at the first message of this time: RFC 3339, or milliseconds since 1970", DefaultText: "not set"},
+		&cli.BoolFlag{Name: "only-new", Usage: "kafka: consumers start at the end of the topic"},
+		&cli.IntFlag{Name: "max-backlog", Usage: "kafka: messages that a consumer has fetched and not received, beyond which it pauses its partitions", DefaultText: "what one fetch may return"},
+		&cli.StringFlag{Name: "commit-policy", Usage: "kafka: when a group's position is committed: interval, batch or never", DefaultText: "interval"},
+		&cli.DurationFlag{Name: "transaction-interval", Usage: "kafka: how often a producer with a transactional.id commits", DefaultText: "100ms"},
+		&cli.BoolFlag{Name: "pathway-headers", Usage: "kafka: a record whose header pathway_diff is below 0 takes one back: it is counted, and no delivery", Value: true},
+	)
+}
+
+// kafkaPlaceFlags say where the cluster is and how it is spoken to.
+func kafkaPlaceFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "brokers", Usage: "kafka: servers as host:port, with commas (environment: KAFKA_BROKERS); embedded: a fake one in this process, the floor of client and harness"},
+		&cli.StringFlag{Name: "kafka-config", Usage: "kafka: file of settings, a name=value a line, with librdkafka's names: see docs/kafka.md", DefaultText: "none"},
+		&cli.GenericFlag{Name: "kafka-set", Aliases: []string{"X"}, Value: new(command.Strings), Usage: "kafka: such a setting, as name=value, over those of the file; given again, several", DefaultText: "none"},
+	}
+}
+
+// parseKafka reads the flags of a queue on Kafka, whose results go by a name.
+func parseKafka(c *cli.Context, name string) (opener, error) {
+	s, notes, inProcess, err := kafkaSettings(c)
+	if err != nil {
+		return nil, err
+	}
+	cfg := kafka.Config{
+		Kind: name, Settings: s, InProcess: inProcess, Reading: kafka.Reading(c.String("reading")),
+		Replication: c.Int("replication"), MaxBacklog: c.Int("max-backlog"), Diffs: c.Bool("pathway-headers"),
+	}
+	if err := kafkaTopic(c, &cfg); err != nil {
+		return nil, err
+	}
+	started, err := kafkaStart(c, &cfg)
+	if err != nil {
+		return nil, err
+	}
+	if err := kafkaReaders(c, &cfg); err != nil {
+		return nil, err
+	}
+	sample := cfg
+	if !sample.Existing {
+		sample.Topic = "sample"
+	}
+	if err := sample.Check(); err != nil {
+		return nil, command.Misuse(err)
+	}
+	tellNotes(c, append(notes, started...))
+	return func(env queueEnv) queueFactory {
+		return func(ctx context.Context, name string) (queue.Queue, error) {
+			cfg := cfg
+			cfg.Partitions = env.partitions
+			cfg.GroupPrefix = topicName(env.run, name)
+			if !cfg.Existing {
+				cfg.Topic = topicName(env.run, name)
+			}
+			if cfg.InProcess {
+				return embedded.Open(ctx, cfg)
+			}
+			return kafka.New(ctx, cfg)
+		}
+	}, nil
+}
+
+// topicName is the topic of a step of a run. All of a run begin alike, so that
+// `bench clean` finds them.
+func topicName(run, name string) string { return topicPrefix(run) + name }
+
+func topicPrefix(run string) string { return "queuebench." + run + "." }
+
+// kafkaReaders is how many consumers of a group share the partitions.
+func kafkaReaders(c *cli.Context, cfg *kafka.Config) error {
+	cfg.Readers = c.Int("consumers")
+	if cfg.Reading != kafka.Static {
+		return nil
+	}
+	switch c.Command.Name {
+	case "consume", "backlog", "closed":
+	default:
+		return command.Misusef("--reading static ends at what there is when it starts, which in `bench %s` is nothing: use it with `bench consume`, or with `bench backlog`", c.Command.Name)
+	}
+	if !c.IsSet("consumers") {
+		cfg.Readers = min(runtime.GOMAXPROCS(0), max(1, c.Int("partitions")))
+		return c.Set("consumers", itoa(cfg.Readers))
+	}
+	return nil
+}

@@ -57,7 +57,8 @@ func Anonymous() Credentials {
 const metadataTimeout = 2 * time.Second
 
 // CredentialsFor finds the credentials of a backend ("minio" or "s3") in its own
-// pair of variables, then in the usual AWS chain: AWS_ACCESS_KEY_ID,
+// variables (key, secret and, for temporary ones, MINIO_S3_SESSION_TOKEN or
+// AWS_S3_SESSION_TOKEN), then in the usual AWS chain: AWS_ACCESS_KEY_ID,
 // AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN; the shared credentials file and
 // AWS_PROFILE; and last, only when nothing else is set, the roles of containers
 // and instances. The other backend's variables are never looked at. A nil
@@ -67,11 +68,12 @@ func CredentialsFor(backend string, getenv func(string) string) (Credentials, er
 		getenv = os.Getenv
 	}
 	var own [2]string
+	ownToken := ""
 	switch backend {
 	case BackendMinIO:
-		own = [2]string{"MINIO_S3_ACCESS_KEY", "MINIO_S3_SECRET_ACCESS_KEY"}
+		own, ownToken = [2]string{"MINIO_S3_ACCESS_KEY", "MINIO_S3_SECRET_ACCESS_KEY"}, "MINIO_S3_SESSION_TOKEN"
 	case BackendS3:
-		own = [2]string{"AWS_S3_ACCESS_KEY", "AWS_S3_SECRET_ACCESS_KEY"}
+		own, ownToken = [2]string{"AWS_S3_ACCESS_KEY", "AWS_S3_SECRET_ACCESS_KEY"}, "AWS_S3_SESSION_TOKEN"
 	default:
 		return Credentials{}, fmt.Errorf("there is no backend %q: it is %q or %q", backend, BackendS3, BackendMinIO)
 	}
@@ -80,7 +82,8 @@ func CredentialsFor(backend string, getenv func(string) string) (Credentials, er
 		access, secret := getenv(pair[0]), getenv(pair[1])
 		switch {
 		case access != "" && secret != "":
-			token := ""
+			// A token belongs to the pair that it was issued with.
+			token := getenv(ownToken)
 			if pair == usual {
 				token = getenv("AWS_SESSION_TOKEN")
 			}

@@ -78,6 +78,11 @@ func TestCredentialsComeFromTheChosenBackend(t *testing.T) {
 	}
 	check("minio", "minio-key", "", "AWS_", all...)
 	check("s3", "aws-s3-key", "", "MINIO_", all...)
+	// Temporary keys have a token, of each form its own.
+	tokens := append([]string{"MINIO_S3_SESSION_TOKEN", "minio-token", "AWS_S3_SESSION_TOKEN", "aws-s3-token"}, all...)
+	check("minio", "minio-key", "minio-token", "AWS_", tokens...)
+	check("s3", "aws-s3-key", "aws-s3-token", "MINIO_", tokens...)
+	check("s3", "aws-key", "token", "MINIO_", append(tokens[:4:4], all[8:]...)...)
 	check("minio", "aws-key", "token", "AWS_S3_", all[8:]...)
 	check("s3", "aws-key", "token", "MINIO_", all[8:]...)
 }

@@ -13,10 +13,32 @@ import (
 
 // endpoint is the scheme and host to send requests to.
 func (a Address) endpoint() string {
-	if a.Endpoint != "" {
+	switch zone := a.zone(); {
+	case a.Endpoint != "":
 		return a.Endpoint
+	case zone != "" && a.Region != "":
+		return "https://s3express-" + zone + "." + a.Region + ".amazonaws.com"
 	}
 	return "https://s3.amazonaws.com"
+}
+
+// directorySuffix ends the names of buckets of S3 Express One Zone: NAME--ZONE--x-s3.
+const directorySuffix = "--x-s3"
+
+// IsExpress says whether the bucket is one of S3 Express One Zone, by its name:
+// its LIST has no order and knows no start, its requests have other prices, and
+// its endpoint is that of its zone.
+func (a Address) IsExpress() bool { return isDirectoryBucket(a.Bucket) }
+
+// zone is the zone of a bucket of S3 Express, as its name has it: use1-az4 of
+// queue--use1-az4--x-s3; empty for any other.
+func (a Address) zone() string {
+	name, ok := strings.CutSuffix(a.Bucket, directorySuffix)
+	at := strings.LastIndex(name, "--")
+	if !ok || at < 0 {
+		return ""
+	}
+	return name[at+2:]
 }
 
 // isAmazon says whether an endpoint is one of Amazon S3.

@@ -2,10 +2,13 @@ package objectstore
 
 import (
 	"context"
+	"errors"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/s3utils"
 )
 
 // defaultRegion signs requests to servers that do not care about regions.
@@ -52,6 +55,9 @@ func openS3(ctx context.Context, a Address, opt Options) (*s3Store, error) {
 			return nil, fail(err, "")
 		}
 	}
+	if a.Region == "" && a.IsExpress() && a.Endpoint == "" {
+		return nil, fail(errors.New("a bucket of S3 Express has an endpoint of its zone and region, and the region is not known"), "name it: …&region=us-east-1")
+	}
 	if a.Region == "" {
 		if c.addr.Region, err = findRegion(ctx, a, c.counting); err != nil {
 			return nil, fail(err, "name it: …&region=us-east-1")
@@ -71,11 +77,16 @@ func openS3(ctx context.Context, a Address, opt Options) (*s3Store, error) {
 
 func newCore(a Address, creds Credentials, transport http.RoundTripper) (*minio.Core, error) {
 	scheme, host, _ := strings.Cut(a.endpoint(), "://")
+	if s3utils.IsAmazonExpressZonalEndpoint(url.URL{Host: host}) {
+		// The client derives the zone from the bucket's name, and knows only the
+		// endpoint of the region for that.
+		host = "s3express-control." + a.Region + ".amazonaws.com"
+	}
 	lookup := minio.BucketLookupDNS
 	if a.PathStyle() {
 		lookup = minio.BucketLookupPath
 	}
-	return minio.NewCore(host, &minio.Options{
+	core, err := minio.NewCore(host, &minio.Options{
 		Creds:        creds.chain,
 		Secure:       scheme == "https",
 		Transport:    transport,
@@ -85,6 +96,10 @@ func newCore(a Address, creds Credentials, transport http.RoundTripper) (*minio.
 		// back as 412, over the caller's own object.
 		MaxRetries: 1,
 	})
+	if err == nil && a.IsExpress() {
+		core.SetS3EnableDualstack(false) // the endpoint that S3 documents for a zone
+	}
+	return core, err
 }
 
 // Sub is the same bucket below a further prefix.

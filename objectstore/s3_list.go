@@ -79,7 +79,7 @@ func (s *s3Store) List(ctx context.Context, opt ListOptions, yield func(Info) er
 
 // isDirectoryBucket says whether a bucket is one of S3 Express One Zone, which
 // lists in no order and knows no start.
-func isDirectoryBucket(bucket string) bool { return strings.HasSuffix(bucket, "--x-s3") }
+func isDirectoryBucket(bucket string) bool { return strings.HasSuffix(bucket, directorySuffix) }
 
 // listing hands on a listing page by page, up to a limit.
 type listing struct {

@@ -38,6 +38,9 @@ func loadHalf(c *cli.Context, h half, d draft, k kind, seed uint64, notes ...str
 	if err != nil {
 		return err
 	}
+	if cfg.Prices, err = pricesOf(c, w.store); err != nil {
+		return err
+	}
 	if k.store && w.embedded != "" {
 		return command.Misusef("the two halves of a run need a store that both reach, and the embedded server lives in one process: add --store ./lake or --store s3://bucket/prefix")
 	}
@@ -45,7 +48,7 @@ func loadHalf(c *cli.Context, h half, d draft, k kind, seed uint64, notes ...str
 	if err != nil {
 		return err
 	}
-	stores.warnings = append(stores.warnings, notes...)
+	stores.warnings, stores.prices = append(stores.warnings, notes...), cfg.Prices
 	stores.noteServers(c, k)
 	cfg.Plans = []runner.Plan{d.opened(cfg.Clock, stores)}
 	switch h.role {

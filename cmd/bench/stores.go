@@ -32,7 +32,8 @@ func placeFlags() []cli.Flag {
 		&cli.StringFlag{Name: "bucket", Usage: "bucket, in the place of --store (environment: MINIO_S3_BUCKET, AWS_S3_BUCKET)"},
 		&cli.StringFlag{Name: "endpoint", Usage: "S3-compatible server, such as http://localhost:9000 (environment: MINIO_S3_ENDPOINT, AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL)"},
 		&cli.StringFlag{Name: "region", Usage: "region of the bucket (environment: MINIO_S3_REGION, AWS_REGION, AWS_DEFAULT_REGION)"},
-		&cli.StringFlag{Name: "prices", Usage: "what requests cost: standard, express (S3 One Zone), or dollars as put=5e-6,get=4e-7,list=5e-6", Value: "standard"},
+		&cli.BoolFlag{Name: "path-style", Usage: "name the bucket in the path of requests; =false in the host", DefaultText: "true with an endpoint, else false"},
+		&cli.StringFlag{Name: "prices", Usage: "what requests cost: standard, express (S3 One Zone), or dollars as put=5e-6,get=4e-7,list=5e-6", DefaultText: "standard, or express of a bucket NAME--ZONE--x-s3"},
 		&cli.StringFlag{Name: "data", Usage: "folder of the embedded server", Value: defaultData},
 	}, storeflags.Flags()...)
 }
@@ -175,6 +176,12 @@ func complete(c *cli.Context, address, backend string, getenv func(string) strin
 			return a, command.Misuse(err)
 		}
 	}
+	if c.IsSet("path-style") && a.Style == objectstore.StyleDefault {
+		a.Style = objectstore.StyleVirtualHost
+		if c.Bool("path-style") {
+			a.Style = objectstore.StylePath
+		}
+	}
 	a.Region = or(a.Region, c.String("region"), firstSet(getenv, v.region))
 	// The address has the last word on what is valid in it.
 	if a, err = objectstore.ParseAddress(a.String()); err != nil {
@@ -190,6 +197,19 @@ func or(values ...string) string {
 		}
 	}
 	return ""
+}
+
+// pricesOf is what requests to a store cost: as asked, or by its bucket's name.
+func pricesOf(c *cli.Context, store objectstore.Address) (objectstore.Prices, error) {
+	text := c.String("prices")
+	if text == "" && store.IsExpress() {
+		return objectstore.Express, nil
+	}
+	p, err := objectstore.ParsePrices(or(text, "standard"))
+	if err != nil {
+		return p, command.Misusef("--prices %w", err)
+	}
+	return p, nil
 }
 
 // tablesStore is the store of the queue's objects as an address.

@@ -158,9 +158,6 @@ func begin(c *cli.Context, read reading) error {
 		Run: c.String("run-id"), Clock: clock.New(), Seed: seed,
 		FailFast: c.Bool("fail-fast"), StopWhenBehind: c.Bool("stop-when-behind"),
 	}
-	if cfg.Prices, err = objectstore.ParsePrices(c.String("prices")); err != nil {
-		return command.Misusef("--prices %w", err)
-	}
 	plan, err := read(c, k, &cfg)
 	if err != nil {
 		return err
@@ -171,8 +168,14 @@ func begin(c *cli.Context, read reading) error {
 	if err := checkRunID(cfg.Run); err != nil {
 		return err
 	}
-	w, err := places(c, os.Getenv)
+	w, err := placesOf(c, os.Getenv)
 	if err != nil {
+		return err
+	}
+	if cfg.Prices, err = pricesOf(c, w.store); err != nil {
+		return err
+	}
+	if w.options, err = optionsFor(c, w.store, w.log); err != nil {
 		return err
 	}
 	stores, err := w.open(c.Context, k, cfg.Run)

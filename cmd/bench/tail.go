@@ -159,8 +159,8 @@ func askedTail(c *cli.Context) (*tailAsk, error) {
 	default:
 		return nil, command.Misusef("--time-unit %q: say s, ms, us or ns", unit)
 	}
-	if a.prices, err = objectstore.ParsePrices(c.String("prices")); err != nil {
-		return nil, command.Misusef("--prices %w", err)
+	if a.prices, err = pricesOf(c, a.table); err != nil {
+		return nil, err
 	}
 	for _, name := range []string{"duration", "idle-timeout", "poll-interval", "commit-interval"} {
 		if d := c.Duration(name); d < 0 || d == 0 && c.IsSet(name) && name != "duration" {

@@ -15,7 +15,7 @@ import (
 // Flags are the flags that say how a store is reached.
 func Flags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "s3-backend", Usage: "whose keys are read from the environment: minio (MINIO_S3_ACCESS_KEY, MINIO_S3_SECRET_ACCESS_KEY) or s3 (AWS_S3_ACCESS_KEY, AWS_S3_SECRET_ACCESS_KEY), then the usual AWS ones (default: minio where the address has an endpoint, else s3)"},
+		&cli.StringFlag{Name: "s3-backend", Usage: "whose keys are read from the environment: minio (MINIO_S3_ACCESS_KEY, MINIO_S3_SECRET_ACCESS_KEY, MINIO_S3_SESSION_TOKEN) or s3 (AWS_S3_ACCESS_KEY, AWS_S3_SECRET_ACCESS_KEY, AWS_S3_SESSION_TOKEN), then the usual AWS ones (default: minio where the address has an endpoint, else s3)"},
 		&cli.StringFlag{Name: "ca-file", Usage: "PEM file of certificate authorities to trust beside the system's"},
 		&cli.BoolFlag{Name: "insecure", Usage: "do not verify TLS certificates"},
 	}

@@ -10,6 +10,8 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -17,7 +19,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -39,6 +40,8 @@ type Server struct {
 	SecretKey string
 	Bucket    string // Bucket
 	Dir       string // objects lie below Dir/bucket as plain files
+	CAFile    string // of its authority; empty without TLS
+	ca        *x509.Certificate
 
 	client *minio.Client
 	output output
@@ -49,12 +52,18 @@ type Server struct {
 // Start starts a server with a bucket. It ends when the test does.
 func Start(t testing.TB) *Server {
 	t.Helper()
+	return StartWith(t, Options{})
+}
+
+// StartWith is Start of a server that differs from the usual one.
+func StartWith(t testing.TB, opt Options) *Server {
+	t.Helper()
 	program, err := Program()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for try := range 3 {
-		s, err := start(t, program)
+		s, err := start(t, program, opt)
 		if err == nil {
 			return s
 		}
@@ -114,7 +123,7 @@ func Program() (string, error) {
 	}
 }
 
-func start(t testing.TB, program string) (*Server, error) {
+func start(t testing.TB, program string, opt Options) (*Server, error) {
 	port, err := freePort()
 	if err != nil {
 		return nil, err
@@ -129,7 +138,19 @@ func start(t testing.TB, program string) (*Server, error) {
 	}
 	// Without --keep-alive it closes the connection after each answer, and
 	// every request pays for a new one.
-	args := []string{"--port", port, "--keep-alive", "--quiet", "--region", Region, "posix"}
+	args := []string{"--port", port, "--keep-alive", "--quiet", "--region", Region}
+	if opt.Domain != "" {
+		args = append(args, "--virtual-domain", opt.Domain)
+	}
+	if opt.TLS {
+		s.Endpoint = "https://" + port
+		cert, key, err := s.certify(t, opt.Domain)
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, "--cert", cert, "--key", key)
+	}
+	args = append(args, "posix")
 	if !xattrs(s.Dir) {
 		args = append(args, "--sidecar", t.TempDir())
 	}
@@ -144,7 +165,7 @@ func start(t testing.TB, program string) (*Server, error) {
 		_ = cmd.Process.Kill() // fails only if it has ended
 		<-s.done
 	}
-	if err := s.ready(t.Context(), strings.TrimPrefix(s.Endpoint, "http://")); err != nil {
+	if err := s.ready(t.Context(), port); err != nil {
 		stop()
 		return nil, fmt.Errorf("%w; it said: %s", err, s.output.String())
 	}
@@ -173,11 +194,18 @@ func freePort() (string, error) {
 func (s *Server) ready(ctx context.Context, host string) error {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
+	transport := &http.Transport{DisableKeepAlives: true}
+	if s.ca != nil {
+		pool := x509.NewCertPool()
+		pool.AddCert(s.ca)
+		transport.TLSClientConfig = &tls.Config{RootCAs: pool}
+	}
 	var err error
 	s.client, err = minio.New(host, &minio.Options{
 		Creds:      credentials.NewStaticV4(s.AccessKey, s.SecretKey, ""),
 		Region:     Region,
-		Transport:  &http.Transport{DisableKeepAlives: true},
+		Secure:     s.ca != nil,
+		Transport:  transport,
 		MaxRetries: 1,
 	})
 	if err != nil {

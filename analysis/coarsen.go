@@ -12,7 +12,7 @@ import (
 // lost. Edges that were cut apart from the grid, and that of the default
 // warm-up, stay. Steps that are coarse enough are the same values.
 func (d *Digest) Coarsen(maxIntervals int) *Digest {
-	out := &Digest{Manifest: d.Manifest, Steps: make([]StepDigest, len(d.Steps))}
+	out := &Digest{Manifest: d.Manifest, References: d.References, Steps: make([]StepDigest, len(d.Steps))}
 	for i := range d.Steps {
 		out.Steps[i] = d.Steps[i]
 		if len(d.Steps[i].Intervals) > maxIntervals && maxIntervals > 0 && d.Steps[i].Interval > 0 {

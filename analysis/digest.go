@@ -21,6 +21,8 @@ type Digest struct {
 	// Manifest is the run's own, with Parts left out.
 	Manifest rawlog.Manifest
 	Steps    []StepDigest
+	// References are what others say of a latency, to stand beside the steps.
+	References []Reference
 }
 
 // StepDigest is one repeat of one step.

@@ -16,8 +16,8 @@ import (
 // histogram of negative values; own_lag is the runner's own share of the send
 // lag), or step=S/repeat=R/by=DIMENSION/KEY/LATENCY for what a step is broken
 // down by, and comment lines "#[queuebench.digest/1 WORD JSON]" for what that
-// format cannot carry. WORD is manifest (first), step (before the lines of that
-// step) or end (last).
+// format cannot carry. WORD is manifest (first), reference (after it), step
+// (before the lines of that step) or end (last).
 const DigestSchema = "queuebench.digest/1"
 
 const (

@@ -46,6 +46,11 @@ func writeDigest(log *hdrlog.Writer, d *Digest) error {
 	if err := comment(log, "manifest", withoutParts(d.Manifest)); err != nil {
 		return err
 	}
+	for i := range d.References {
+		if err := comment(log, "reference", &d.References[i]); err != nil {
+			return err
+		}
+	}
 	lines := 0
 	for i := range d.Steps {
 		s := &d.Steps[i]
@@ -225,6 +230,16 @@ func (p *digestParser) comment(text []byte) error {
 		if err := json.Unmarshal(body, &p.d.Manifest); err != nil {
 			return fmt.Errorf("manifest: %w", err)
 		}
+		return nil
+	case "reference":
+		var r Reference
+		if err := json.Unmarshal(body, &r); err != nil {
+			return fmt.Errorf("reference: %w", err)
+		}
+		if len(p.d.References) == maxReferences {
+			return fmt.Errorf("more than %d references", maxReferences)
+		}
+		p.d.References = append(p.d.References, r)
 		return nil
 	case "step":
 		if err := p.finishStep(); err != nil {

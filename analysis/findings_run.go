@@ -12,7 +12,7 @@ import (
 // runFindings are those about the run as a whole.
 func runFindings(d *Digest, cuts []*cut) []Finding {
 	out := []Finding{}
-	for _, f := range []*Finding{runIncomplete(d), emptyRun(cuts), inProcess(d), sharedStore(d), sharedHost(d), capacityFound(d)} {
+	for _, f := range []*Finding{runIncomplete(d), emptyRun(d, cuts), inProcess(d), sharedStore(d), sharedHost(d), capacityFound(d)} {
 		if f != nil {
 			out = append(out, *f)
 		}
@@ -61,7 +61,10 @@ func runIncomplete(d *Digest) *Finding {
 		"What was recorded is shown up to the watermark of each step. Run it again for the whole.", strings.TrimSuffix(why, "."))
 }
 
-func emptyRun(cuts []*cut) *Finding {
+func emptyRun(d *Digest, cuts []*cut) *Finding {
+	if len(d.References) > 0 {
+		return nil
+	}
 	for _, c := range cuts {
 		if c.step.Accounting.Scheduled+c.step.Accounting.Received > 0 {
 			return nil
@@ -127,7 +130,7 @@ func storePlace(address string) string {
 
 // keptUp names the highest rate of a sweep that held.
 func keptUp(cuts []*cut) *Finding {
-	if c := cuts[0]; c.digest.Manifest.Capacity != nil || c.step.closed() || c.step.drains() || c.step.tails() {
+	if c := cuts[0]; c.digest.Manifest.Capacity != nil || c.step.closed() || c.step.drains() || c.step.tails() || c.step.imported() {
 		return nil
 	}
 	type verdict struct {

@@ -44,6 +44,10 @@ func tooFewSamples(c *cut) *Finding {
 	if c.blocks < stats.MinBlocks {
 		why += fmt.Sprintf(", each %d commits or blocks and there are %s", stats.MinBlocks, FormatCount(c.blocks))
 	}
+	if c.step.imported() {
+		return finding("too-few-samples", Note, "Only %s: %s rest on too few to say much of the queue (%s). They are shown as another tool measured them.",
+			"Measure longer, or look at a lower percentile.", plural(l.N, "value"), strings.Join(short, ", "), why)
+	}
 	return finding("too-few-samples", Note, "Only %s after the warm-up: %s cannot be told (%s).",
 		"Run longer, or look at a lower percentile. JSON keeps the values, marked as not supported.",
 		plural(l.N, "message"), strings.Join(short, ", "), why).with("messages", float64(l.N)).with("needed", float64(need)).with("blocks", float64(c.blocks))

@@ -117,7 +117,7 @@ func (p Percentile) Text() string {
 	switch {
 	case p.Beyond:
 		return "> " + FormatLatency(p.Ns)
-	case !p.Supported:
+	case !p.Supported && !p.Imported:
 		return Dash
 	}
 	return FormatLatency(p.Ns)

@@ -19,7 +19,7 @@ func (d *Digest) adopt() {
 		s.commitInterval = commitIntervalOf(&d.Manifest, s)
 		for k := range d.Manifest.Steps {
 			e := &d.Manifest.Steps[k]
-			if e.Step == s.Step && e.Repeat == s.Repeat && (e.Loop != "" || e.Drain != nil || e.WarmupNs != 0) {
+			if e.Step == s.Step && e.Repeat == s.Repeat && (e.Loop != "" || e.Drain != nil || e.WarmupNs != 0 || e.Imported) {
 				s.Own = e
 			}
 		}
@@ -28,6 +28,9 @@ func (d *Digest) adopt() {
 
 // closed tells whether the step was a closed loop.
 func (s *StepDigest) closed() bool { return s.Own != nil && s.Own.Loop == rawlog.LoopClosed }
+
+// imported tells whether another tool measured the step.
+func (s *StepDigest) imported() bool { return s.Own != nil && s.Own.Imported }
 
 // drains tells whether the step drained a backlog.
 func (s *StepDigest) drains() bool { return s.Own != nil && s.Own.Drain != nil }
@@ -40,6 +43,8 @@ func (s *StepDigest) ownWarmup() (time.Duration, string, bool) {
 	}
 	w := time.Duration(s.Own.WarmupNs)
 	switch {
+	case s.imported():
+		return 0, "default: none, of imported data", true
 	case s.drains():
 		return 0, "default: none, of a backlog that is drained", true
 	case s.closed() && w >= s.Duration:
@@ -57,6 +62,14 @@ func (s *StepDigest) ownWarmup() (time.Duration, string, bool) {
 func (s *StepDigest) main() Kind {
 	if s.tails() {
 		return BrokerToConsumer
+	}
+	if s.imported() {
+		for i := range s.Intervals {
+			if s.Intervals[i].Latency[EndToEnd].N+s.Intervals[i].Infinite[EndToEnd] > 0 {
+				return EndToEnd
+			}
+		}
+		return Imported
 	}
 	if !s.closed() {
 		return EndToEnd
@@ -145,6 +158,9 @@ func (x *StepSummary) Name() string {
 	case x.Rate == 0 && x.Drain != nil:
 		return "backlog of " + plural(x.Drain.Backlog, "message")
 	}
+	if x.Rate == 0 && x.Imported {
+		return "unknown rate"
+	}
 	return FormatRate(x.Rate) + " msg/s"
 }
 
@@ -160,6 +176,9 @@ func (x *StepSummary) MainKind() Kind {
 		if k, err := ParseKind(x.Loop.Latency); err == nil {
 			return k
 		}
+	}
+	if _, ok := x.Latencies[Imported.String()]; ok && x.Imported {
+		return Imported
 	}
 	return EndToEnd
 }

@@ -37,7 +37,7 @@ func (v View) Check(d *Digest) error {
 				s.Step, FormatRate(s.Rate), formatDuration(s.Duration), what, ErrWarmup)
 		}
 	}
-	if scheduled == 0 {
+	if scheduled == 0 && len(d.References) == 0 {
 		return fmt.Errorf("run %s: %w: no step has a message", d.Manifest.Run, ErrNoData)
 	}
 	return nil
@@ -51,6 +51,7 @@ func Summarize(d *Digest, v View) Summary {
 		Schema: SummarySchema, Run: m.Run, Complete: m.Complete, StartedNs: m.StartedNs,
 		Queue: m.Queue, Store: m.Store, LogStore: m.LogStore, Host: m.Host, Program: m.Program, Processes: m.Processes,
 		Warnings: append([]string{}, m.Warnings...), Steps: []StepSummary{}, Findings: []Finding{},
+		Imports: m.Imports, References: d.References,
 	}
 	cuts := make([]*cut, 0, len(d.Steps))
 	for i := range d.Steps {
@@ -138,13 +139,17 @@ func newCut(d *Digest, s *StepDigest, v View) *cut {
 		Accounting: a, Throughput: throughput(s, c.warmup, c.end), Latencies: map[string]LatencySummary{}, Findings: []Finding{},
 	}
 	c.summary.groups = c.groups()
+	c.summary.Imported = s.imported()
 	c.summary.Loop, c.summary.Tail = c.closedLoop(), c.tailed()
 	if s.drains() {
 		c.summary.Drain = s.Own.Drain
 	}
 	for k := range NumKinds {
-		if (k == BrokerToConsumer || k == Poll) && c.total[k].N == 0 || s.tails() && k != BrokerToConsumer {
+		if (k == BrokerToConsumer || k == Poll || k == Imported) && c.total[k].N == 0 || s.tails() && k != BrokerToConsumer {
 			continue
+		}
+		if s.imported() && c.total[k].N+c.never[k] == 0 {
+			continue // what the tool did not measure
 		}
 		c.summary.Latencies[k.String()] = c.latency(k)
 	}
@@ -277,7 +282,7 @@ func (c *cut) latencyOf(k Kind, h stats.Compact, never, blocks int64) LatencySum
 		if beyond {
 			ns = max(ns, c.deadline())
 		}
-		l.Percentiles[FormatPercent(p)] = Percentile{Ns: ns, Supported: stats.Supported(q, l.N, blocks), Beyond: beyond}
+		l.Percentiles[FormatPercent(p)] = Percentile{Ns: ns, Supported: stats.Supported(q, l.N, blocks), Beyond: beyond, Imported: c.step.imported()}
 	}
 	return l
 }

@@ -32,6 +32,11 @@ type Summary struct {
 	// Scaling is the throughput against each setting that steps have of their own
 	// and that is a number, where more than the rate limits it.
 	Scaling []Scaling `json:"scaling,omitempty"`
+	// Imports say what files of other tools the steps are from.
+	Imports []rawlog.Import `json:"imports,omitempty"`
+	// References are what others say, to stand beside the steps; nothing in
+	// them was computed here.
+	References []Reference `json:"references,omitempty"`
 	// Findings about the run as a whole, the gravest first.
 	Findings []Finding `json:"findings"`
 }
@@ -55,6 +60,8 @@ type StepSummary struct {
 	Drain *rawlog.Drain `json:"drain,omitempty"`
 	// Tail is of a step that tailed messages of others; nil of others.
 	Tail *Tailed `json:"tail,omitempty"`
+	// Imported: another tool measured the step.
+	Imported bool `json:"imported,omitempty"`
 	// WarmupNs was cut; WarmupRule says by which rule.
 	WarmupNs   int64  `json:"warmup_ns"`
 	WarmupRule string `json:"warmup_rule"`
@@ -165,6 +172,9 @@ type Percentile struct {
 	// Beyond: the rank falls on a message that never came; Ns is then the
 	// drain deadline, a lower bound, printed as "> deadline".
 	Beyond bool `json:"beyond,omitempty"`
+	// Imported: of data that another tool measured, which is shown whatever
+	// stands behind it.
+	Imported bool `json:"imported,omitempty"`
 }
 
 // Severity grades a finding.

@@ -34,7 +34,7 @@ func Table(s Summary) (header []string, rows [][]string) {
 	for i := range s.Steps {
 		x := &s.Steps[i]
 		l := x.Latencies[x.MainKind().String()]
-		row := []string{FormatRate(x.Rate)}
+		row := []string{x.rateCell()}
 		if o := x.Loop; o != nil {
 			row = []string{o.Mode, strconv.Itoa(o.Workers), strconv.Itoa(o.Concurrency), FormatRate(o.PerSecond)}
 		}
@@ -55,6 +55,19 @@ func Table(s Summary) (header []string, rows [][]string) {
 		rows = append(rows, row)
 	}
 	return header, rows
+}
+
+// imported says whether another tool measured the steps.
+func (s *Summary) imported() bool {
+	return slices.ContainsFunc(s.Steps, func(x StepSummary) bool { return x.Imported })
+}
+
+// rateCell is the rate of a step; a dash where nothing is known of it.
+func (x *StepSummary) rateCell() string {
+	if x.Imported && x.Rate == 0 {
+		return Dash
+	}
+	return FormatRate(x.Rate)
 }
 
 // Variants says whether steps differ by more than their rate.
@@ -81,7 +94,7 @@ func (s *Summary) rateHeader() string {
 
 func (s *Summary) stepCells(i int) []string {
 	x := &s.Steps[i]
-	cells := []string{FormatRate(x.Rate), strconv.Itoa(x.Repeat)}
+	cells := []string{x.rateCell(), strconv.Itoa(x.Repeat)}
 	if s.Variants() {
 		cells = append([]string{strconv.Itoa(x.Step)}, cells...)
 	}

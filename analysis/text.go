@@ -27,9 +27,15 @@ func WriteText(w io.Writer, s Summary) error {
 		fmt.Fprintf(b, "  runner   %s\n", w)
 	}
 	writeFindings(b, s.Findings)
+	if len(s.Steps) == 0 {
+		writeReferences(b, s)
+		return b.Flush()
+	}
 
 	if s.tailed() {
 		fmt.Fprintf(b, "\nLatency from %s (%s: too few messages behind it)\n", s.Steps[0].Tail.Latency, Dash)
+	} else if s.imported() {
+		fmt.Fprintf(b, "\nLatency, as another tool measured it\n")
 	} else if s.closed() {
 		fmt.Fprintf(b, "\n%s\nLatency of an operation (%s: too few behind it)\n", upperFirst(ClosedLoop), Dash)
 	} else {
@@ -41,13 +47,14 @@ func WriteText(w io.Writer, s Summary) error {
 	}
 	writeTable(b, left, func() ([]string, [][]string) { return Table(s) })
 	writeWarmups(b, s)
+	writeReferences(b, s)
 
 	fmt.Fprintf(b, "\nAccounting, in messages\n")
 	writeTable(b, 0, func() ([]string, [][]string) { return AccountingTable(s) })
 
-	if !s.tailed() { // which has no other latency
+	if header, rows := LatencyTable(s); len(rows) > 0 {
 		fmt.Fprintf(b, "\nWhere the time goes\n")
-		writeTable(b, len(s.stepHeader())+1, func() ([]string, [][]string) { return LatencyTable(s) })
+		writeTable(b, len(s.stepHeader())+1, func() ([]string, [][]string) { return header, rows })
 	}
 
 	for i := range s.Scaling {
@@ -98,6 +105,14 @@ func (s *Summary) Facts() [][2]string {
 	add("store", s.Store.Address, embedded, durability)
 	for _, p := range s.Processes {
 		add(p.Name, "on "+p.Host.Name, p.Host.OS+"/"+p.Host.Arch, plural(int64(p.Host.CPUs), "CPU"), p.Host.CPUModel)
+	}
+	for _, x := range s.Imports {
+		add("import", x.File, x.Format)
+		add("", "latency: "+x.Latency)
+		add("", "percentiles: "+x.Percentiles)
+		for _, note := range x.Notes {
+			add("", note)
+		}
 	}
 	if s.Host.Name != "" && len(s.Processes) == 0 {
 		add("host", s.Host.Name, s.Host.OS+"/"+s.Host.Arch, plural(int64(s.Host.CPUs), "CPU"), s.Host.CPUModel)
@@ -156,6 +171,28 @@ func writeWarmups(w io.Writer, s Summary) {
 			fmt.Fprintf(w, "Warm-up cut, by intended time:\n")
 		}
 		fmt.Fprintf(w, "  %s: %s\n", s.StepName(i), x.Warmup())
+	}
+}
+
+// writeReferences writes what others say: apart from what was computed here,
+// each with its definition.
+func writeReferences(w io.Writer, s Summary) {
+	if len(s.References) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\nImported references: carried as they are, never merged with anything (%s: not in the source)\n", Dash)
+	header, rows, more := ReferenceTable(s)
+	writeTable(w, 1, func() ([]string, [][]string) { return header, rows })
+	if more > 0 {
+		fmt.Fprintf(w, "  %s: --json has them\n", plural(int64(more), "more row"))
+	}
+	for i := range s.References {
+		r := &s.References[i]
+		fmt.Fprintf(w, "  %s: %s, from %s\n", r.Name, r.Format, r.Source)
+		fmt.Fprintf(w, "           latency: %s\n           percentiles: %s\n", r.Latency, r.PercentileDefinition)
+		for _, note := range r.Notes {
+			fmt.Fprintf(w, "           %s\n", note)
+		}
 	}
 }
 

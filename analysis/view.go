@@ -53,11 +53,12 @@ const (
 	SendLag                      // intended → sent
 	BrokerToConsumer             // broker → received, only where the broker stamps
 	Poll                         // call → return of a poll, closed loop only
+	Imported                     // as another tool measured it, imported data only
 	NumKinds
 )
 
-var kindNames = [NumKinds]string{"end_to_end", "end_to_end_from_send", "publish", "send_lag", "broker_to_consumer", "poll"}
-var kindTitles = [NumKinds]string{"end-to-end", "end-to-end from send", "publish", "send lag", "broker to consumer", "poll"}
+var kindNames = [NumKinds]string{"end_to_end", "end_to_end_from_send", "publish", "send_lag", "broker_to_consumer", "poll", "imported"}
+var kindTitles = [NumKinds]string{"end-to-end", "end-to-end from send", "publish", "send lag", "broker to consumer", "poll", "imported"}
 
 // String is the kind's name in JSON, digests and addresses.
 func (k Kind) String() string { return kindNames[k] }

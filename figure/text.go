@@ -41,6 +41,8 @@ func KindPath(k analysis.Kind) string {
 		return "broker's stamp to received"
 	case analysis.Poll:
 		return "call to return"
+	case analysis.Imported:
+		return "as the other tool measured it"
 	}
 	return "unknown"
 }

@@ -76,6 +76,22 @@ type Manifest struct {
 	// Processes are what a run's log was joined from; empty where one process
 	// recorded it. It is made by the analysis and stands in digests only.
 	Processes []Process `json:"processes,omitempty"`
+	// Imports say what files of other tools the numbers are from; empty of runs
+	// that bench recorded. They are made by the importer and stand in digests
+	// only.
+	Imports []Import `json:"imports,omitempty"`
+}
+
+// Import is a file of another tool, and what its numbers mean.
+type Import struct {
+	File   string `json:"file"`
+	Format string `json:"format"`
+	// Latency says from what to what the tool measures.
+	Latency string `json:"latency"`
+	// Percentiles says who computed them, and by which definition.
+	Percentiles string `json:"percentiles"`
+	// Notes are what else a reader of the numbers must know.
+	Notes []string `json:"notes,omitempty"`
 }
 
 // Role is the part of a process in a run.
@@ -169,6 +185,9 @@ type Step struct {
 	WarmupNs int64 `json:"warmup_ns,omitempty"`
 	// Tail says what was tailed, where Loop is LoopTail.
 	Tail *Tail `json:"tail,omitempty"`
+	// Imported says that another tool measured the step: its latency is the
+	// tool's own, and no schedule is known.
+	Imported bool `json:"imported,omitempty"`
 	// Drain is how a backlog was drained, of a step that measured that.
 	Drain *Drain `json:"drain,omitempty"`
 

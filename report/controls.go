@@ -109,6 +109,9 @@ func ControlsHTML(c Controls) string {
 
 	w.raw(`<div class="field"><label for="latency">Latency</label><select id="latency" name="latency">`)
 	for k := range analysis.NumKinds {
+		if k == analysis.Imported && k.String() != c.Latency {
+			continue // of other tools' data only
+		}
 		w.raw(`<option value="`, k.String(), `"`)
 		if k.String() == c.Latency {
 			w.raw(" selected")

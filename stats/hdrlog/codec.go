@@ -107,27 +107,53 @@ type decoder struct {
 	raw    []byte
 	src    bytes.Reader
 	z      io.ReadCloser
+	any    bool // geometries other than ours are taken
 }
 
-// decode returns the buckets of an encoded histogram, ascending. Memory is
-// bounded by the geometry, whatever the text claims.
+// decode returns the buckets of an encoded histogram of our geometry, ascending.
 func (d *decoder) decode(text []byte) ([]stats.Bucket, error) {
+	b, _, err := d.decodeAny(text)
+	return b, err
+}
+
+// decodeAny returns the buckets of an encoded histogram, ascending, or its cells
+// where its geometry is not ours. Memory is bounded by the geometry, whatever
+// the text claims.
+func (d *decoder) decodeAny(text []byte) ([]stats.Bucket, []Cell, error) {
+	payload, other, err := d.unpack(text)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case other != nil:
+		cells, err := parseCells(payload, *other)
+		return nil, cells, err
+	}
+	b, err := parse(payload)
+	return b, nil, err
+}
+
+// unpack returns the payload of an encoded histogram, and its geometry where it
+// is not ours.
+func (d *decoder) unpack(text []byte) ([]byte, *geometry, error) {
+	fail := func(format string, args ...any) ([]byte, *geometry, error) {
+		return nil, nil, fmt.Errorf(format, args...)
+	}
 	var err error
 	if len(text) > base64.StdEncoding.EncodedLen(2*maxPayload) {
-		return nil, fmt.Errorf("an encoded histogram of %d bytes", len(text))
+		return fail("an encoded histogram of %d bytes", len(text))
 	}
 	if d.packed, err = base64.StdEncoding.AppendDecode(d.packed[:0], text); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	p := d.packed
 	if len(p) < 8 {
-		return nil, fmt.Errorf("an encoded histogram of %d bytes, cut short", len(p))
+		return fail("an encoded histogram of %d bytes, cut short", len(p))
 	}
 	if c := binary.BigEndian.Uint32(p); c&^0xf0 != compressedCookie&^0xf0 {
-		return nil, fmt.Errorf("cookie %#x is not that of a compressed V2 histogram", c)
+		return fail("cookie %#x is not that of a compressed V2 histogram", c)
 	}
 	if n := binary.BigEndian.Uint32(p[4:]); uint64(n) != uint64(len(p)-8) {
-		return nil, fmt.Errorf("%d compressed bytes where %d are announced", len(p)-8, n)
+		return fail("%d compressed bytes where %d are announced", len(p)-8, n)
 	}
 	d.src.Reset(p[8:])
 	if d.z == nil {
@@ -136,49 +162,56 @@ func (d *decoder) decode(text []byte) ([]stats.Bucket, error) {
 		err = d.z.(zlib.Resetter).Reset(&d.src, nil)
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var h [headerSize]byte
 	if _, err := io.ReadFull(d.z, h[:]); err != nil {
-		return nil, fmt.Errorf("header: %w", err)
+		return fail("header: %w", err)
 	}
-	n, err := checkHeader(h[:])
+	n, other, err := d.checkHeader(h[:])
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if cap(d.raw) < n {
 		d.raw = make([]byte, n)
 	}
 	d.raw = d.raw[:n]
 	if _, err := io.ReadFull(d.z, d.raw); err != nil {
-		return nil, fmt.Errorf("payload of %d bytes: %w", n, err)
+		return fail("payload of %d bytes: %w", n, err)
 	}
 	// Reading the end verifies the checksum.
 	if m, err := d.z.Read(h[:1]); m != 0 || err != io.EOF {
 		if err == nil || err == io.EOF {
 			err = errors.New("more bytes than announced")
 		}
-		return nil, err
+		return nil, nil, err
 	}
-	return parse(d.raw)
+	return d.raw, other, nil
 }
 
-// checkHeader returns the length of the payload.
-func checkHeader(h []byte) (int, error) {
+// checkHeader returns the length of the payload, and the geometry where it is
+// not ours.
+func (d *decoder) checkHeader(h []byte) (int, *geometry, error) {
 	if c := binary.BigEndian.Uint32(h); c&^0xf0 != cookie&^0xf0 {
-		return 0, fmt.Errorf("cookie %#x is not that of a V2 histogram", c)
+		return 0, nil, fmt.Errorf("cookie %#x is not that of a V2 histogram", c)
 	}
 	n := binary.BigEndian.Uint32(h[4:])
 	digits := binary.BigEndian.Uint32(h[12:])
 	lowest := int64(binary.BigEndian.Uint64(h[16:]))
 	ratio := math.Float64frombits(binary.BigEndian.Uint64(h[32:]))
+	most := uint32(maxPayload)
+	var other *geometry
 	if digits != 3 || lowest > 1 || lowest < 0 || ratio != 1 {
-		return 0, fmt.Errorf("lowest value %d, %d digits, ratio %g: %w", lowest, digits, ratio, ErrGeometry)
+		if !d.any || digits > 5 || lowest < 0 || ratio != 1 {
+			return 0, nil, fmt.Errorf("lowest value %d, %d digits, ratio %g: %w", lowest, digits, ratio, ErrGeometry)
+		}
+		other = newGeometry(lowest, int(digits))
+		most = maxOtherPayload
 	}
-	if n > maxPayload {
-		return 0, fmt.Errorf("payload of %d bytes: more than %d buckets can take", n, stats.NumIndexes)
+	if n > most {
+		return 0, nil, fmt.Errorf("payload of %d bytes: more than %d", n, most)
 	}
-	return int(n), nil
+	return int(n), other, nil
 }
 
 func parse(p []byte) ([]stats.Bucket, error) {

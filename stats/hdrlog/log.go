@@ -23,6 +23,9 @@ type Line struct {
 	// Buckets are of magnitudes, ascending, indexes from 0 on: the format has
 	// no negative values.
 	Buckets []stats.Bucket
+	// Cells stand in the place of Buckets where a histogram has another geometry,
+	// from a Reader that takes it.
+	Cells []Cell
 }
 
 // Writer writes a log. The first error is kept and returned by every call
@@ -119,6 +122,10 @@ type Reader struct {
 // NewReader returns a Reader.
 func NewReader(r io.Reader) *Reader { return &Reader{r: bufio.NewReaderSize(r, 64<<10)} }
 
+// TakeAnyGeometry makes the Reader take histograms of any number of digits and
+// any lowest value: they come as cells.
+func (r *Reader) TakeAnyGeometry() { r.dec.any = true }
+
 // LineNumber is the number of the line that Next returned last, from 1.
 func (r *Reader) LineNumber() int { return r.line }
 
@@ -184,7 +191,7 @@ func (r *Reader) parse(text []byte) (*Line, error) {
 	if l.LengthNs, err = parseSeconds(fields[1]); err != nil {
 		return nil, fmt.Errorf("length: %w", err)
 	}
-	if l.Buckets, err = r.dec.decode(bytes.TrimSpace(fields[3])); err != nil {
+	if l.Buckets, l.Cells, err = r.dec.decodeAny(bytes.TrimSpace(fields[3])); err != nil {
 		return nil, fmt.Errorf("histogram: %w", err)
 	}
 	return &l, nil

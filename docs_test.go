@@ -42,6 +42,21 @@ func newShell(t *testing.T) *shell {
 	}
 }
 
+// write makes a file that an example reads: a copy of one of ours, or a text.
+func (s *shell) write(t *testing.T, name, from string) {
+	t.Helper()
+	body := []byte(from)
+	if !strings.Contains(from, "\n") {
+		var err error
+		if body, err = os.ReadFile(from); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(s.dir, name), body, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // run runs lines as they are written, but for the endpoint, and for `analyze
 // serve`, which would serve until interrupted.
 func (s *shell) run(t *testing.T, lines string) string {
@@ -97,6 +112,8 @@ func TestDocumentsRunAsWritten(t *testing.T) {
 func TestExamplesOfAnalyzeRunAsWritten(t *testing.T) {
 	s := newShell(t)
 	address := s.run(t, "bench run --queue delta --rate 1000 --duration 6s --quiet | tail -n 1")
+	s.write(t, "results.hlog", "importer/testdata/sample.hlog")
+	s.write(t, "latencies.csv", "due_ns,got_ns\n1768478400000000000,1768478400250000000\n")
 	help := s.run(t, "analyze --help")
 	names := regexp.MustCompile(`(?m)^   (\w+)  `).FindAllStringSubmatch(section(help, "COMMANDS"), -1)
 	if len(names) < 7 {

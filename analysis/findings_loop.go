@@ -32,7 +32,7 @@ func drainingBacklog(c *cut) *Finding {
 // no rate that they could fail to keep.
 func scheduled(rule func(*cut) *Finding) func(*cut) *Finding {
 	return func(c *cut) *Finding {
-		if c.step.closed() || c.step.drains() || c.step.tails() {
+		if c.step.closed() || c.step.drains() || c.step.tails() || c.step.main() == Imported {
 			return nil
 		}
 		return rule(c)

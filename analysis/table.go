@@ -48,7 +48,7 @@ func Table(s Summary) (header []string, rows [][]string) {
 		for _, p := range percents {
 			row = append(row, l.text(p))
 		}
-		row = append(row, l.Max(), l.Mean(), FormatRate(x.Throughput.ReceivedPerS))
+		row = append(row, l.Max(), l.Mean(), x.receivedCell())
 		if !s.tailed() {
 			row = append(row, FormatCount(x.Accounting.Lost), FormatCount(x.Accounting.Duplicates))
 		}
@@ -68,6 +68,14 @@ func (x *StepSummary) rateCell() string {
 		return Dash
 	}
 	return FormatRate(x.Rate)
+}
+
+// receivedCell is the throughput; a dash where imported data do not tell it.
+func (x *StepSummary) receivedCell() string {
+	if x.Imported && x.Throughput.ReceivedPerS == 0 {
+		return Dash
+	}
+	return FormatRate(x.Throughput.ReceivedPerS)
 }
 
 // Variants says whether steps differ by more than their rate.

@@ -25,6 +25,9 @@ type rateLine struct {
 	label string
 	class int
 	marks []rateMark // ascending by rate
+	// reference is the number of the reference that the line is of, from 1; 0 of
+	// what was measured.
+	reference int
 }
 
 // LatencyPerRate draws each percentile of a latency against the rate. Each
@@ -35,12 +38,19 @@ func LatencyPerRate(sum analysis.Summary, kind analysis.Kind, st Style) Figure {
 	if st.Percentiles != nil {
 		all = st.Percentiles
 	}
+	others := len(sum.Steps) == 0 && len(sum.References) > 0
+	if others {
+		kind = analysis.Imported
+		all = carriedPercentiles(sum.References)
+	}
 	chosen, left := drawn(all, 6, analysis.DefaultPercentiles)
 	classes := classOf(all)
 	var lines []rateLine
 	variants, hidden := variantsOf(sum)
+	compared := all
 	if len(variants) > 1 { // a line for each, of one percentile
 		p := headline(all)
+		compared = []float64{p}
 		left = slices.DeleteFunc(slices.Clone(all), func(q float64) bool { return q == p })
 		for i, v := range variants {
 			lines = append(lines, rateLineOf(sum, kind, p, v, PercentileName(p)+", "+v, i))
@@ -50,6 +60,16 @@ func LatencyPerRate(sum analysis.Summary, kind analysis.Kind, st Style) Figure {
 			lines = append(lines, rateLineOf(sum, kind, all[i], variants[0], PercentileName(all[i]), classes[all[i]]))
 		}
 	}
+	if others {
+		lines, left = nil, nil
+	} else if len(variants) == 1 {
+		compared = nil
+		for _, i := range chosen {
+			compared = append(compared, all[i])
+		}
+	}
+	theirs, hiddenOfThem, without := referenceLines(sum.References, compared, classes)
+	lines = append(lines, theirs...)
 	f := Figure{
 		Name:  "latency-per-rate",
 		Title: upperFirst(kindName(kind)) + " per rate",
@@ -63,7 +83,15 @@ func LatencyPerRate(sum analysis.Summary, kind analysis.Kind, st Style) Figure {
 	if hidden > 0 {
 		f.Caption += " " + plural(hidden, "more setting is", "more settings are") + " in the table only."
 	}
+	f.Caption += referenceCaption(sum.References, theirs, hiddenOfThem, without)
 	rates := ratesOf(sum)
+	for _, l := range theirs {
+		for _, m := range l.marks {
+			rates = append(rates, m.rate)
+		}
+	}
+	slices.Sort(rates)
+	rates = slices.Compact(rates)
 	f.draw = func(c draw.Canvas, pal Palette, fc face) {
 		drawPerRate(c, pal, fc, kind, rateAxisName(sum), rates, lines, y)
 	}
@@ -193,7 +221,7 @@ func drawPerRate(c draw.Canvas, pal Palette, fc face, kind analysis.Kind, axis s
 		shown := false
 		for i := len(lines) - 1; i >= 0; i-- {
 			l := lines[i]
-			style := lineStyle(pal, l.class)
+			style := l.style(pal)
 			var stroke []vg.Point
 			for _, m := range joined[i] {
 				p, ok := at(m)
@@ -215,10 +243,10 @@ func drawPerRate(c draw.Canvas, pal Palette, fc face, kind analysis.Kind, axis s
 				case m.value.Beyond:
 					p.X += aside(lines, i, m.rate)
 					fillMark(data, upMark, p, 4.5, style.Color)
-				case m.value.Supported:
-					fillMark(data, markOf(l.class), p, 3.4, style.Color)
+				case m.value.Supported && l.reference == 0:
+					fillMark(data, l.shape(), p, 3.4, style.Color)
 				default:
-					hollowMark(data, markOf(l.class), p, 3.4, style.Color)
+					hollowMark(data, l.shape(), p, 3.4, style.Color)
 				}
 			}
 		}
@@ -236,7 +264,7 @@ func drawPerRate(c draw.Canvas, pal Palette, fc face, kind analysis.Kind, axis s
 			if k := len(joined[i]); k > 0 {
 				last = joined[i][k-1]
 			}
-			e := end{label: l.label, at: data.Min.Y, style: lineStyle(pal, l.class), mark: markOf(l.class)}
+			e := end{label: l.label, at: data.Min.Y, style: l.style(pal), mark: l.shape()}
 			if v, ok := y.pos(float64(last.value.Ns)); ok {
 				e.at = data.Y(fr.Y.Norm(v))
 			}
@@ -300,9 +328,15 @@ func perRateCaption(sum analysis.Summary, kind analysis.Kind, lines []rateLine, 
 	if len(sum.Steps) > 0 && sum.Steps[0].Loop != nil {
 		at = "the operations per second that the closed loop reached"
 	}
+	if len(sum.Steps) == 0 && len(sum.References) > 0 {
+		return "Nothing was measured here."
+	}
 	fmt.Fprintf(&b, "Each mark is a percentile of the %s (%s) of all messages of one step after its warm-up, at %s.", kindName(kind), KindPath(kind), at)
 	repeats, hollow, beyond := false, false, false
 	for _, l := range lines {
+		if l.reference > 0 {
+			continue
+		}
 		for i, m := range l.marks {
 			repeats = repeats || i > 0 && l.marks[i-1].rate == m.rate
 			hollow = hollow || !m.value.Supported && !m.value.Beyond

@@ -13,11 +13,14 @@ import (
 	"queuebench/rawlog"
 )
 
+// base is the file's name without its folders, which are nobody else's business.
+func (s *source) base() string { return path.Base(strings.ReplaceAll(s.name, "\\", "/")) }
+
 // digest is an empty one of a file, complete by itself.
 func (s *source) digest(tool string, about rawlog.Import) *analysis.Digest {
-	about.File = s.name
+	about.File = s.base()
 	d := &analysis.Digest{Manifest: rawlog.Manifest{
-		Schema: rawlog.SchemaVersion, Run: path.Base(strings.ReplaceAll(s.name, "\\", "/")), Complete: true,
+		Schema: rawlog.SchemaVersion, Run: s.base(), Complete: true,
 		Program: rawlog.Program{Name: tool}, Queue: queue.Info{Kind: "as " + tool + " measured it"},
 		Settings: map[string]string{}, Warnings: []string{}, Steps: []rawlog.Step{},
 	}}

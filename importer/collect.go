@@ -37,10 +37,12 @@ type collector struct {
 	free        []*[analysis.NumKinds]stats.Counter
 	clock       int64
 	first, last int64
-	longest     int64 // latency, ns
-	acc         analysis.Accounting
-	perSecond   map[int64]int64 // first deliveries, by second since the epoch
-	timeless    bool
+	// The first and the last stamp of a file whose stamps are whole seconds, of
+	// the ends; they are what its rate is told by.
+	firstStamp, lastStamp int64
+	acc                   analysis.Accounting
+	perSecond             map[int64]int64 // first deliveries, by second since the epoch
+	timeless              bool
 }
 
 // bin is an interval, by its number since the epoch.
@@ -54,7 +56,7 @@ type bin struct {
 }
 
 func newCollector() *collector {
-	return &collector{width: int64(firstWidth), resolution: math.MaxInt64, bins: map[int64]*bin{}, perSecond: map[int64]int64{}, first: math.MaxInt64, last: math.MinInt64}
+	return &collector{width: int64(firstWidth), resolution: math.MaxInt64, bins: map[int64]*bin{}, perSecond: map[int64]int64{}, first: math.MaxInt64, last: math.MinInt64, firstStamp: math.MaxInt64, lastStamp: math.MinInt64}
 }
 
 // row counts a message that began at a time (ns since the epoch) and returns its
@@ -169,7 +171,6 @@ func (c *collector) record(b *bin, k analysis.Kind, ns int64) bool {
 		c.acc.RecordsRejected++
 		return false
 	}
-	c.longest = max(c.longest, ns)
 	return true
 }
 
@@ -206,6 +207,9 @@ func (c *collector) step() (*analysis.StepDigest, error) {
 	// The last message stands for a stretch as long as the others do.
 	if n := c.acc.Scheduled; n > 1 && c.last > c.first {
 		length := float64(c.last-c.first) * float64(n) / float64(n-1)
+		if c.resolution >= time.Second && c.lastStamp >= c.firstStamp {
+			length = float64(c.lastStamp - c.firstStamp + int64(time.Second))
+		}
 		s.Rate = float64(n) / length * 1e9
 		end = max(end, c.first+int64(math.Round(length)))
 	}

@@ -265,7 +265,7 @@ func (c Column) cell(text string) (Cell, error) {
 	}
 	if c.Unit > 0 {
 		ns, err := scaled(text, c.Unit)
-		if err == nil || c.Role == Latency {
+		if err == nil || c.Role == Latency || errors.Is(err, errRange) {
 			return Cell{Ns: ns}, err
 		}
 	}

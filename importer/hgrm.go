@@ -32,7 +32,7 @@ func readHGRM(s *source) (*analysis.Digest, error) {
 		return nil, s.fail(0, "%w", errNothing)
 	}
 	return s.reference("HdrHistogram", analysis.Reference{
-		Name: "HdrHistogram", Format: "HdrHistogram percentile distribution", Source: s.name, Latency: "as the tool that wrote it measured",
+		Name: "HdrHistogram", Format: "HdrHistogram percentile distribution", Source: s.base(), Latency: "as the tool that wrote it measured",
 		PercentileDefinition: hdrDefinition,
 		Notes:                []string{fmt.Sprintf("the file carries no unit: values are read as %s (--unit says otherwise)", unitName(unit))},
 		Points:               []analysis.ReferencePoint{t.point(lookedUp)},

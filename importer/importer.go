@@ -19,7 +19,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -132,8 +131,8 @@ func Read(name string, r io.Reader, opt Options) (*analysis.Digest, error) {
 			return d, nil
 		}
 	}
-	return nil, s.fail(0, "%w: it begins with %s; known are %s, and any CSV or Parquet with --columns%s",
-		ErrUnknown, show(head), strings.Join(Formats(), ", "), advice(head))
+	return nil, s.fail(0, "%w: it begins with %s; `analyze import --help` lists what is read, and any CSV or Parquet is with --columns%s",
+		ErrUnknown, show(head), advice(head))
 }
 
 // open takes off the compression and the byte order mark.

@@ -67,6 +67,7 @@ func (k *k6) point(metric, time_, value string, ok bool) error {
 		return err
 	}
 	k.coarse, k.any = (k.coarse || !k.any) && resolution >= time.Second, true
+	c.firstStamp, c.lastStamp = min(c.firstStamp, end), max(c.lastStamp, end)
 	return c.sample(end-ns, resolution, ns, ok)
 }
 

@@ -37,7 +37,7 @@ const kafkaIndex = "of the sorted values the one with the index (int)(p·n), whi
 
 func readKafkaProducer(s *source) (*analysis.Digest, error) {
 	r := analysis.Reference{
-		Name: "Kafka producer", Format: "kafka-producer-perf-test", Source: s.name,
+		Name: "Kafka producer", Format: "kafka-producer-perf-test", Source: s.base(),
 		Latency:              "publish: from send() to the acknowledgement; what a blocked send() held back is missing",
 		PercentileDefinition: kafkaIndex,
 		Notes:                []string{"of more than 500,000 records only every n-th is kept for the percentiles"},
@@ -149,7 +149,7 @@ func readKafkaEndToEnd(s *source) (*analysis.Digest, error) {
 		return nil, s.fail(0, "it ends before its percentiles")
 	}
 	return s.reference("Kafka's performance tests", analysis.Reference{
-		Name: "Kafka end-to-end", Format: "kafka-e2e-latency", Source: s.name,
+		Name: "Kafka end-to-end", Format: "kafka-e2e-latency", Source: s.base(),
 		Latency:              "from sending to having polled, one message at a time (closed loop): no rate and no queue",
 		PercentileDefinition: kafkaIndex,
 		Notes:                []string{"the lines before its totals are single latencies at every thousandth message, and are left out"},
@@ -164,7 +164,7 @@ func isKafkaConsumer(head []byte) bool {
 // readKafkaConsumer reads throughputs: the consumer's test has no latency.
 func readKafkaConsumer(s *source) (*analysis.Digest, error) {
 	r := analysis.Reference{
-		Name: "Kafka consumer", Format: "kafka-consumer-perf-test", Source: s.name,
+		Name: "Kafka consumer", Format: "kafka-consumer-perf-test", Source: s.base(),
 		Latency: "none: the test measures throughput only", PercentileDefinition: "none",
 		Notes: []string{"nMsg.sec counts the time of joining the group (rebalance.time.ms); fetch.nMsg.sec leaves it out"},
 	}

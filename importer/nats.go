@@ -124,7 +124,7 @@ func readNatsBench(s *source) (*analysis.Digest, error) {
 		return nil, s.fail(0, "%w", errNothing)
 	}
 	r := analysis.Reference{
-		Name: "nats bench", Format: "nats bench CSV", Source: s.name, Latency: "of a publish or a request of a client, as nats bench times it (closed loop)",
+		Name: "nats bench", Format: "nats bench CSV", Source: s.base(), Latency: "of a publish or a request of a client, as nats bench times it (closed loop)",
 		PercentileDefinition: "of each client, of its sorted values; those of several clients are not merged",
 		Notes:                []string{"StdDevLatencyMicroSecs is left out: nats bench computes it wrongly"},
 		Points:               points,

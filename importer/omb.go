@@ -46,7 +46,7 @@ func readOMB(s *source) (*analysis.Digest, error) {
 	o := omb{fields: fields}
 	var rs []analysis.Reference
 	rate := o.meanOf("publishRate")
-	source := s.name
+	source := s.base()
 	if w, d := o.text("workload"), o.text("driver"); w != "" {
 		source += fmt.Sprintf(" (workload %s, driver %s)", w, d)
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"path"
 	"strconv"
 	"strings"
 	"time"
@@ -21,7 +20,7 @@ func isPathway(head []byte) bool { return string(firstLine(head)) == pathwayHead
 func readPathway(s *source) (*analysis.Digest, error) {
 	percents := []string{"50", "75", "85", "95", "99"}
 	r := analysis.Reference{
-		Name: "Pathway benchmark", Format: "Pathway benchmark CSV", Source: s.name,
+		Name: "Pathway benchmark", Format: "Pathway benchmark CSV", Source: s.base(),
 		Latency:              "end-to-end from a stamp that is refreshed every 100 messages, so up to that much is missing",
 		PercentileDefinition: "cumulative since its warm-up, in buckets of 10 ms by their lower edge, and none above 100 s",
 	}
@@ -61,7 +60,7 @@ func readPathway(s *source) (*analysis.Digest, error) {
 	last := r.Timeline[len(r.Timeline)-1]
 	r.Timeline = r.Timeline[:len(r.Timeline)-1]
 	last.Label = ""
-	base := strings.TrimSuffix(path.Base(strings.ReplaceAll(s.name, "\\", "/")), ".csv")
+	base := strings.TrimSuffix(s.base(), ".csv")
 	if rate, err := strconv.ParseFloat(base, 64); err == nil && rate > 0 && rate < 1e12 {
 		last.Rate = rate
 		r.Notes = append(r.Notes, "the rate is the name of the file")
@@ -84,7 +83,7 @@ func isSeries(head []byte) bool { return bytes.HasPrefix(firstLine(head), []byte
 // p99_ms, min_ms, mean_ms, max_ms and n; a row for each rate.
 func readSeries(s *source) (*analysis.Digest, error) {
 	var header []string
-	about := analysis.Reference{Format: "reference series", Source: s.name, Latency: "not said", PercentileDefinition: "not said"}
+	about := analysis.Reference{Format: "reference series", Source: s.base(), Latency: "not said", PercentileDefinition: "not said"}
 	byName := map[string]*analysis.Reference{}
 	var order []string
 	line := 0

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"queuebench/analysis"
 )
@@ -51,7 +52,7 @@ func parsePerfTest(name string) (perfTestColumn, bool, error) {
 	if c.unit, err = ParseUnit(unit); err == nil {
 		return c, true, nil
 	}
-	if mu, isSecond := strings.CutSuffix(unit, "s"); isSecond && mu != "" && mu != "m" && mu != "n" {
+	if mu, isSecond := strings.CutSuffix(unit, "s"); isSecond && mu != "" && !strings.ContainsFunc(mu, func(r rune) bool { return r < utf8.RuneSelf && r != '?' }) {
 		c.unit = time.Microsecond // "?s", "\ufffds", "Âµs"
 		return c, true, nil
 	}
@@ -130,7 +131,7 @@ func readPerfTestCSV(s *source) (*analysis.Digest, error) {
 			continue
 		}
 		rs = append(rs, analysis.Reference{
-			Name: x.name, Format: "PerfTest CSV", Source: s.name, Latency: x.what,
+			Name: x.name, Format: "PerfTest CSV", Source: s.base(), Latency: x.what,
 			PercentileDefinition: "of each second, interpolated by PerfTest's metrics library from a sample of its values",
 			Notes:                []string{"a row is a second of the run; none is of the whole, and seconds are not merged"},
 			Points:               []analysis.ReferencePoint{}, Timeline: timeline,
@@ -204,7 +205,7 @@ func readPerfTestJSON(s *source) (*analysis.Digest, error) {
 	}
 	unit := cmp.Or(s.opt.Unit, time.Microsecond)
 	r := analysis.Reference{
-		Name: "PerfTest consumer", Format: "PerfTest JSON", Source: s.name, Latency: perfTestSeries[0].what, PercentileDefinition: "none: it has minimum, mean and maximum only",
+		Name: "PerfTest consumer", Format: "PerfTest JSON", Source: s.base(), Latency: perfTestSeries[0].what, PercentileDefinition: "none: it has minimum, mean and maximum only",
 		Notes: []string{fmt.Sprintf("the file carries no unit: values are read as %s (--unit says otherwise)", unitName(unit))},
 	}
 	for _, name := range slices.Sorted(maps.Keys(runs)) {

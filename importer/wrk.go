@@ -75,7 +75,7 @@ func readWrk(s *source) (*analysis.Digest, error) {
 	var rs []analysis.Reference
 	for _, b := range blocks {
 		r := analysis.Reference{
-			Name: "wrk2", Format: "wrk2 output", Source: s.name, PercentileDefinition: hdrDefinition,
+			Name: "wrk2", Format: "wrk2 output", Source: s.base(), PercentileDefinition: hdrDefinition,
 			Latency: "from the time that its schedule intended for a request to the end of the response",
 			Notes:   []string{"values of its short list have two decimals; those of the detailed spectrum, in ms, are taken where it has them"},
 		}

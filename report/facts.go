@@ -27,6 +27,9 @@ func (b *builder) facts() string {
 	if len(b.sum.Steps) > 0 && b.sum.Steps[0].Tail != nil {
 		model = `<li><b>Tail.</b> Messages of others were received. Nothing is known of a schedule: latency counts from the stamp that a message carries, by its writer's clock, and losses cannot be told.</li>`
 	}
+	if b.imported() {
+		model = `<li><b>Imported.</b> Another tool measured this, by the definitions below. No schedule is known here: what a busy sender began late may be missing.</li>`
+	}
 	w.raw(`<ul class="model">`,
 		model,
 		`<li><b>Nothing is left out.</b> Lost and overrun messages rank as infinite; a percentile that reaches them prints “&gt; deadline”. Negative latencies are counted, not repaired.</li>`,
@@ -34,6 +37,7 @@ func (b *builder) facts() string {
 		`<li><b>Percentiles</b> are nearest-rank over added histograms, never averaged, to within 0.2 %, and shown with three digits. Over time they are those of each interval`+resolution(b.sum.Steps)+`.</li></ul>`)
 
 	w.raw(`<div class="facts">`)
+	b.imports(&w)
 	section(&w, "Queue", []fact{
 		{"kind", m.Queue.Kind}, {"partitions", positive(m.Queue.Partitions)}, {"an acknowledgement means", m.Queue.Durability},
 		{"commit interval", durationOrNone(m.Queue.CommitInterval)},

@@ -56,6 +56,9 @@ func (b *builder) labels() []label {
 	if len(b.sum.Steps) > 0 && b.sum.Steps[0].Drain != nil {
 		out = append(out, label{"drain of a backlog", "Consumers were held and then released: latencies say how long messages lay, not how quick the queue is."})
 	}
+	if b.imported() || len(b.sum.Steps) == 0 && len(b.sum.References) > 0 {
+		out = append(out, label{"imported", "Another tool measured this, by definitions of its own: see how it was measured."})
+	}
 	if !m.Complete {
 		reason := "The run did not end by itself; it is analysed up to where its log is known to be whole."
 		if m.Reason != "" {
@@ -87,12 +90,17 @@ func (b *builder) verdict() (severity, text string) {
 		dups += s.Accounting.Duplicates
 	}
 	switch {
+	case len(b.sum.Steps) == 0 && len(b.sum.References) > 0:
+		return string(analysis.Note), "Summaries of another tool, carried as they are."
 	case len(b.sum.Steps) == 0:
 		return string(analysis.Failure), "The run has no step: there is nothing to measure."
 	case first != nil:
 		return string(analysis.Failure), first.Text
 	case received == 0:
 		return string(analysis.Failure), "No message was received."
+	}
+	if b.imported() {
+		return string(analysis.Note), group(received) + " latencies that another tool measured."
 	}
 	text = group(received) + " messages received, "
 	if lost == 0 {

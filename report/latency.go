@@ -55,6 +55,10 @@ func (b *builder) perRate() (string, error) {
 	}
 	w.raw(`<h2>`).text(f.Title).raw(`</h2>`)
 	figureHTML(&w, f, svg)
+	if len(b.sum.Steps) == 0 {
+		b.references(&w)
+		return w.String(), nil
+	}
 	w.raw(`<div class="scroll" tabindex="0" role="region" aria-label="Latency per rate, as a table"><table id="rates"><thead><tr>`)
 	unit := "msg/s"
 	if len(b.sum.Steps) > 0 && b.sum.Steps[0].Loop != nil {
@@ -99,6 +103,7 @@ func (b *builder) perRate() (string, error) {
 	}
 	w.raw(`</tbody></table></div>`)
 	w.raw(`<p class="note">Percentiles are nearest-rank, to within 0.2 %, and shown with three digits. CoV: how much the received rate varies from second to second. A dash: too few messages behind the value, or too few commits.</p>`)
+	b.references(&w)
 	return w.String(), nil
 }
 

@@ -162,7 +162,7 @@ func rateName(s analysis.StepSummary) string {
 
 // loadName is the rate of a step, or what stands in its place.
 func loadName(s analysis.StepSummary) string {
-	if s.Loop != nil || s.Drain != nil || s.Tail != nil {
+	if s.Loop != nil || s.Drain != nil || s.Imported || s.Tail != nil {
 		return s.Name()
 	}
 	return rateText(s.Rate) + " msg/s"
@@ -187,6 +187,11 @@ func (b *builder) longest() *analysis.StepDigest {
 		}
 	}
 	return best
+}
+
+// imported says whether another tool measured the steps.
+func (b *builder) imported() bool {
+	return slices.ContainsFunc(b.sum.Steps, func(s analysis.StepSummary) bool { return s.Imported })
 }
 
 // seconds writes a duration as a plain number of seconds.

@@ -8,7 +8,7 @@ import (
 )
 
 // runArgument is what every command takes: it stands in their help.
-const runArgument = "RUN is the address that bench printed last: a folder, or s3://bucket/prefix/run-id?endpoint=…&region=…;\nor the path to a digest file. Where the halves of a run were recorded to two\nplaces, give both: RUN RUN. Credentials come from the environment."
+const runArgument = "RUN is the address that bench printed last: a folder, or s3://bucket/prefix/run-id?endpoint=…&region=…;\nor the path to a digest, or to a file of another tool (docs/formats.md).\nWhere the halves of a run were recorded to two places, give both: RUN RUN. Credentials come from the environment."
 
 func newApp() *cli.App {
 	return &cli.App{
@@ -29,6 +29,7 @@ func newApp() *cli.App {
 			siteCommand(),
 			serveCommand(),
 			digestCommand(),
+			importCommand(),
 			versionCommand(),
 		},
 	}

@@ -21,7 +21,8 @@ func digestCommand() *cli.Command {
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "file to write", Value: "run.digest.gz"},
 			&cli.IntFlag{Name: "max-bytes", Usage: "size of the file: intervals are made longer until it is kept, down to twelve a step", Value: analysis.DigestBytes},
-		}, storeflags.Flags()...),
+			referenceFlag(),
+		}, append(importFlags(), storeflags.Flags()...)...),
 		Action: func(c *cli.Context) error {
 			path, err := outFile(c)
 			if err != nil {

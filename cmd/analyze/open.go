@@ -1,14 +1,11 @@
 package main
 
 import (
-	"bufio"
-	"compress/gzip"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
-	"path/filepath"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -26,8 +23,16 @@ func oneRun(c *cli.Context, v analysis.View) (*analysis.Digest, error) {
 	case 0:
 		return nil, command.Misusef("%s takes a RUN: give the address that bench printed last", c.Command.HelpName)
 	case 1:
-		return openRun(c, c.Args().First(), v)
+		return withReferences(c, v, func() (*analysis.Digest, error) { return openRun(c, c.Args().First(), v) })
 	}
+	if files := c.Args().Slice(); !slices.ContainsFunc(files, func(name string) bool { return !isFile(name) }) {
+		return withReferences(c, v, func() (*analysis.Digest, error) { return importFiles(c, files, v) })
+	}
+	return withReferences(c, v, func() (*analysis.Digest, error) { return joinedRun(c, v) })
+}
+
+// joinedRun joins the halves of a run.
+func joinedRun(c *cli.Context, v analysis.View) (*analysis.Digest, error) {
 	options, err := storeflags.Options(c)
 	if err != nil {
 		return nil, err
@@ -50,17 +55,11 @@ func oneRun(c *cli.Context, v analysis.View) (*analysis.Digest, error) {
 	return d, err
 }
 
-// openRun reads a run's raw log, or a digest file, so that v can be shown of it.
+// openRun reads a run's raw log, a digest, or a file of another tool, so that v
+// can be shown of it.
 func openRun(c *cli.Context, address string, v analysis.View) (*analysis.Digest, error) {
-	if info, err := os.Stat(address); err == nil && info.Mode().IsRegular() && isDigest(address) {
-		d, err := readDigestFile(address)
-		if err != nil {
-			return nil, err
-		}
-		return d, v.Check(d)
-	}
-	if info, err := os.Stat(address); err == nil && info.Mode().IsRegular() && !rawlog.IsManifestName(filepath.Base(address)) {
-		return nil, fmt.Errorf("%s is a file, and no digest: give the folder of a run, or a file that `analyze digest` wrote", address)
+	if isFile(address) {
+		return importFiles(c, []string{address}, v)
 	}
 	options, err := storeflags.Options(c)
 	if err != nil {
@@ -100,26 +99,4 @@ func isDigest(path string) bool {
 		return false
 	}
 	return string(head) == "\x1f\x8b" || string(head) == "#["
-}
-
-func readDigestFile(path string) (*analysis.Digest, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	r := bufio.NewReader(f)
-	var plain io.Reader = r
-	if head, err := r.Peek(2); err == nil && string(head) == "\x1f\x8b" {
-		zipped, err := gzip.NewReader(r)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
-		plain = zipped
-	}
-	d, err := analysis.ReadDigest(plain)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return d, nil
 }

@@ -100,7 +100,7 @@ func TestAnOutputThatCannotBeWrittenIsToldInOneLine(t *testing.T) {
 		{"digest RUN --out=", 2, "--out is empty"},
 		{"plot RUN --out=", 2, "--out is empty"},
 		{"site RUN --out=", 2, "--out is empty"},
-		{"summary file", 1, "is a file, and no digest"},
+		{"summary file", 1, "of no format that is known"},
 	} {
 		status, stdout, stderr := analyze(t, strings.Fields(strings.ReplaceAll(c.line, "RUN", run))...)
 		if status != c.status || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, c.want) {

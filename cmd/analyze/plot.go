@@ -28,7 +28,8 @@ func plotCommand() *cli.Command {
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "folder to write to", Value: "."},
 			&cli.StringFlag{Name: "format", Usage: "svg, png or pdf", Value: "svg"},
 			&cli.StringSliceFlag{Name: "figure", Usage: "`NAME` of a figure, several times for several", DefaultText: "all"},
-		), storeflags.Flags()...),
+			referenceFlag(),
+		), append(importFlags(), storeflags.Flags()...)...),
 		Action: func(c *cli.Context) error {
 			v, err := viewOf(c)
 			if err != nil {

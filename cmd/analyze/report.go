@@ -24,7 +24,8 @@ func reportCommand() *cli.Command {
 		Flags: append(append(viewFlags(),
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "file to write", Value: "report.html"},
 			&cli.BoolFlag{Name: "light", Usage: "leave the analyzer out: a file of a few hundred kilobytes that recomputes nothing"},
-		), storeflags.Flags()...),
+			referenceFlag(),
+		), append(importFlags(), storeflags.Flags()...)...),
 		Action: func(c *cli.Context) error {
 			v, err := viewOf(c)
 			if err != nil {

@@ -23,7 +23,7 @@ func summaryCommand() *cli.Command {
 		UsageText: "   analyze summary RUN\n" +
 			"   analyze summary RUN --warmup 0s --percentiles 50,99,99.9\n" +
 			"   analyze summary --json RUN",
-		Flags: append(append(cutFlags(), &cli.BoolFlag{Name: "json", Usage: "print JSON, schema " + analysis.SummarySchema}), storeflags.Flags()...),
+		Flags: append(append(append(cutFlags(), &cli.BoolFlag{Name: "json", Usage: "print JSON, schema " + analysis.SummarySchema}, referenceFlag()), importFlags()...), storeflags.Flags()...),
 		Action: func(c *cli.Context) error {
 			v, err := viewOf(c)
 			if err != nil {

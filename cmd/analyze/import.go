@@ -113,14 +113,6 @@ func importOptions(c *cli.Context) (opt importer.Options, err error) {
 	return opt, nil
 }
 
-// stringsOf is a flag that may be given several times; a command may lack it.
-func stringsOf(c *cli.Context, name string) []string {
-	if list, ok := c.Generic(name).(*command.Strings); ok && list != nil {
-		return *list
-	}
-	return nil
-}
-
 // importFiles reads digests and files of other tools into one digest.
 func importFiles(c *cli.Context, names []string, v analysis.View) (*analysis.Digest, error) {
 	opt, err := importOptions(c)

@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"queuebench/analysis"
+	"queuebench/importer"
 	"queuebench/internal/command"
 	"queuebench/rawlog"
 )
@@ -30,7 +31,7 @@ func openRuns(c *cli.Context, address string, v analysis.View) ([]*analysis.Dige
 	var all []*analysis.Digest
 	for _, a := range addresses {
 		d, err := openRun(c, a, v)
-		if len(addresses) > 1 && errors.Is(err, analysis.ErrNotDigest) {
+		if len(addresses) > 1 && (errors.Is(err, analysis.ErrNotDigest) || errors.Is(err, importer.ErrUnknown)) {
 			// Of a folder; a file that was named is an error.
 			fmt.Fprintf(c.App.ErrWriter, "%s: passed over: %s is no digest\n", c.App.Name, a)
 			continue

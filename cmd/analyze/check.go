@@ -28,8 +28,8 @@ func checkCommand() *cli.Command {
 			"side (4+4 for one percentile at one rate). docs/compare.md has the details.\n\n" +
 			"Exit status 0: all held; 3: one was broken; 4: none was broken and the data do not support one of them.\n\n" +
 			"RUN is what every command takes: the address that bench printed last, or a digest. " + sideArgument,
-		UsageText: "   analyze check RUN --slo 'p99<5s' --slo 'lost==0' --slo 'received_per_s>=90%'\n" +
-			"   analyze check RUN --slo 'p99@1000<5s' --junit limits.xml --github",
+		UsageText: "   analyze check RUN --slo 'lost==0' --slo 'duplicates==0'\n" +
+			"   analyze check RUN --slo 'p99@1000<150ms' --slo 'received_per_s>=99%' --junit limits.xml --github || echo \"exit status $?\"",
 		Flags: append(append(cutFlags()[:2],
 			&cli.GenericFlag{Name: "slo", Usage: "a limit; once for each", Value: &command.Strings{}},
 			&cli.GenericFlag{Name: "against", Usage: "a run of the base; once for each", Value: &command.Strings{}},

@@ -145,8 +145,9 @@ type Recovery struct {
 	LevelNs   int64 `json:"level_p99_ns"`
 	Recovered bool  `json:"recovered"`
 	// AfterNs is the time to recover, or the least that it can be where the step
-	// ended before.
-	AfterNs int64 `json:"after_ns"`
+	// ended before, or with NextFault another fault struck.
+	AfterNs   int64 `json:"after_ns"`
+	NextFault bool  `json:"next_fault,omitempty"`
 	// Consistent: nothing was lost in the step and nothing came twice.
 	Consistent bool `json:"consistent"`
 }

@@ -1,7 +1,6 @@
 package analysis
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -83,82 +82,7 @@ func (c *cut) breakdown() *BreakdownSummary {
 	return out
 }
 
-// recoveries times the step's recovery from each fault, by the rule of
-// docs/method.md: seconds of the schedule, warm-up included, with what was due
-// in them, what came in them, and the p99 of what was due in them.
-func (c *cut) recoveries() []Recovery {
-	var faults []Event
-	for _, e := range c.step.Events {
-		if e.Kind == "fault" && e.At >= 0 && e.At <= c.step.Duration {
-			faults = append(faults, e)
-		}
-	}
-	if len(faults) == 0 || c.step.Interval > time.Second {
-		return nil
-	}
-	seconds := c.recoverySeconds()
-	a := &c.step.Accounting
-	var out []Recovery
-	for _, e := range faults {
-		r := Recovery{AtNs: int64(e.At), Text: e.Text, Consistent: a.Lost == 0 && a.Duplicates == 0}
-		x := stats.Recovery(seconds, int64(faults[0].At), int64(e.At))
-		if !math.IsNaN(x.Level) {
-			r.LevelNs, r.Recovered, r.AfterNs = int64(x.Level), x.Found, x.After
-		}
-		out = append(out, r)
-	}
-	return out
-}
-
-// recoverySeconds are the whole seconds of the schedule.
-func (c *cut) recoverySeconds() []stats.Second {
-	var out []stats.Second
-	s := c.step
-	at := 0
-	groups := int64(1)
-	if c.run != nil {
-		groups = int64(max(1, len(c.run.Groups)))
-	}
-	for i := range int(s.Duration / time.Second) {
-		x := stats.Second{Start: int64(i) * 1e9, End: int64(i+1) * 1e9, P99: math.NaN()}
-		first := at
-		for at < len(s.Intervals) && s.Intervals[at].End <= time.Duration(x.End) {
-			at++
-		}
-		if at > first {
-			sum := addIntervals(s.Intervals[first:at])
-			x.Scheduled = sum.Scheduled * groups
-			k := s.main()
-			if h := sum.Latency[k]; h.N+sum.Infinite[k] > 0 {
-				ns, beyond := h.Quantile(0.99, sum.Infinite[k])
-				if x.P99 = float64(ns); beyond {
-					x.P99 = math.Inf(1)
-				}
-			}
-		}
-		if i < len(s.ReceivedPerSecond) {
-			x.Received = s.ReceivedPerSecond[i]
-		}
-		out = append(out, x)
-	}
-	return out
-}
-
 // shares are those of a dimension.
 func (b *Breakdown) shares(by string) []Share {
 	return slices.DeleteFunc(slices.Clone(b.Shares), func(s Share) bool { return s.By != by })
-}
-
-// Text tells a recovery in words.
-func (r Recovery) Line() string {
-	at := formatDuration(time.Duration(r.AtNs).Round(time.Millisecond))
-	switch {
-	case r.LevelNs == 0:
-		return fmt.Sprintf("%s at %s: fewer than %d whole seconds lie before it, so no recovery can be told", r.Text, at, stats.MinSecondsBefore)
-	case !r.Recovered:
-		return fmt.Sprintf("%s at %s: not recovered for at least %s, when the step ended", r.Text, at, FormatLatency(r.AfterNs))
-	case r.AfterNs == 0:
-		return fmt.Sprintf("%s at %s: did not show", r.Text, at)
-	}
-	return fmt.Sprintf("%s at %s: recovered after %s", r.Text, at, FormatLatency(r.AfterNs))
 }

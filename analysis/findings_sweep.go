@@ -3,8 +3,8 @@ package analysis
 import (
 	"cmp"
 	"maps"
-	"regexp"
 	"slices"
+	"strings"
 
 	"queuebench/stats"
 )
@@ -72,12 +72,19 @@ func sharedHost(d *Digest) *Finding {
 		"Run the load from another host, or give each processors of its own and say so beside the result.", place)
 }
 
-var loopbackHost = regexp.MustCompile(`(?:^|//|@|,|=)((?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?)(?:$|[/,?&])`)
-
-// loopback is the server on this host that an address or a list of them names.
+// loopback is the server on this host that an address or a list of them names:
+// "localhost:9092" of "far:9092,localhost:9092", "127.0.0.1:9000" of
+// "s3://b/x?endpoint=http://127.0.0.1:9000". Empty for none.
 func loopback(address string) string {
-	if m := loopbackHost.FindStringSubmatch(address); m != nil {
-		return m[1]
+	for _, part := range strings.FieldsFunc(address, func(r rune) bool { return strings.ContainsRune(",/?&=@ ", r) }) {
+		host := part
+		if i := strings.LastIndexByte(part, ':'); i > 0 && strings.Trim(part[i+1:], "0123456789") == "" {
+			host = part[:i]
+		}
+		numbers := strings.Split(host, ".")
+		if host == "localhost" || host == "[::1]" || len(numbers) == 4 && numbers[0] == "127" && strings.Trim(host, "0123456789.") == "" {
+			return part
+		}
 	}
 	return ""
 }

@@ -54,6 +54,10 @@ type Info struct {
 	// A breach of either is an error of the run.
 	LosesNothing bool `json:"loses_nothing"`
 	DeliversOnce bool `json:"delivers_once"`
+	// StampResolution is the smallest difference between two stamps of the
+	// broker; 0 where it does not stamp, or it is not known.
+	StampResolution time.Duration `json:"stamp_resolution_ns,omitempty"`
+
 	// Headers: messages may carry headers, and deliveries do.
 	Headers bool `json:"headers,omitempty"`
 	// Keys: deliveries carry the key that the message had.

@@ -82,7 +82,7 @@ func (s *Settings) backoff(fails int) time.Duration {
 // above ours, so that its Produce never waits.
 func (p *ProducerSettings) options() []kgo.Opt {
 	opts := []kgo.Opt{
-		kgo.MaxBufferedRecords(2*p.BufferMessages + 1<<20), kgo.ProducerLinger(p.Linger), kgo.ProducerBatchMaxBytes(p.BatchBytes),
+		kgo.MaxBufferedRecords(2*p.BufferMessages + 1<<20), kgo.ProducerLinger(p.Linger), kgo.ProducerBatchMaxBytes(min(p.BatchBytes, p.MessageBytes)),
 		kgo.ProduceRequestTimeout(p.Ack), kgo.RecordPartitioner(newPartitioner(p.Partitioner)), kgo.UnknownTopicRetries(int(startupLimit / retryPause)),
 	}
 	switch p.Acks {

@@ -47,15 +47,8 @@ var known = []setting{
 	{names: []string{"transactional.id"}, what: "text; none", set: text(func(s *Settings) *string { return &s.Producer.Transactional })},
 	{names: []string{"transaction.timeout.ms"}, what: "1000 to 2147483647 ms; 60000", set: millis(func(s *Settings) *time.Duration { return &s.Producer.TransactionTimeout }, 1000, math.MaxInt32)},
 	{names: []string{"linger.ms", "queue.buffering.max.ms"}, what: "0 to 60000 ms, with a fraction; 5", set: millis(func(s *Settings) *time.Duration { return &s.Producer.Linger }, 0, 60_000)},
-	{names: []string{"batch.size"}, what: "512 to 2147483647 bytes; 1000000", set: number(func(s *Settings) *int32 { return &s.Producer.BatchBytes }, 512, 1<<30)},
-	{names: []string{"message.max.bytes"}, what: "512 to 1073741824 bytes: lowers batch.size to it", set: func(s *Settings, v string) error {
-		var most int32
-		if err := number(func(*Settings) *int32 { return &most }, 512, 1<<30)(s, v); err != nil {
-			return err
-		}
-		s.Producer.BatchBytes = min(s.Producer.BatchBytes, most)
-		return nil
-	}},
+	{names: []string{"batch.size"}, what: "512 to 1073741824 bytes; 1000000", set: number(func(s *Settings) *int32 { return &s.Producer.BatchBytes }, 512, 1<<30)},
+	{names: []string{"message.max.bytes"}, what: "512 to 1073741824 bytes, which bound batch.size; 1000000", set: number(func(s *Settings) *int32 { return &s.Producer.MessageBytes }, 512, 1<<30)},
 	{names: []string{"queue.buffering.max.messages"}, what: "1 to 2147483647 messages; 100000", set: number(func(s *Settings) *int { return &s.Producer.BufferMessages }, 1, math.MaxInt32)},
 	{names: []string{"queue.buffering.max.kbytes"}, what: "1 to 2147483647 KiB; 262144", set: func(s *Settings, v string) error {
 		err := number(func(s *Settings) *int64 { return &s.Producer.BufferBytes }, 1, math.MaxInt32)(s, v)

@@ -98,6 +98,7 @@ func (q *Queue) Info() queue.Info {
 	s := &q.cfg.Settings
 	info := queue.Info{
 		Kind: q.cfg.Kind, Partitions: q.partitions, Headers: true, InProcess: q.cfg.InProcess,
+		StampResolution: time.Millisecond,
 		Durability:   q.guard.sentence(&s.Producer),
 		LosesNothing: q.guard.losesNothing(&s.Producer),
 		DeliversOnce: s.deliversOnce(q.cfg.Reading, q.cfg.Readers),

@@ -47,6 +47,7 @@ type ProducerSettings struct {
 	CommitInterval     time.Duration // of transactions
 	Linger             time.Duration
 	BatchBytes         int32
+	MessageBytes       int32 // what bounds BatchBytes
 	BufferMessages     int
 	BufferBytes        int64
 	InFlight           int // requests under way at once for each broker; 0 leaves it to the client
@@ -98,7 +99,7 @@ func Defaults() Settings {
 		Producer: ProducerSettings{
 			Acks: -1, Idempotent: true, // librdkafka: off
 			TransactionTimeout: time.Minute, CommitInterval: 100 * time.Millisecond,
-			Linger: 5 * time.Millisecond, BatchBytes: 1_000_000,
+			Linger: 5 * time.Millisecond, BatchBytes: 1_000_000, MessageBytes: 1_000_000,
 			BufferMessages: 100_000, BufferBytes: 256 << 20, // librdkafka: 1 GiB
 			Compression: "none", Level: -1, Retries: -1,
 			Delivery: 5 * time.Minute, Ack: 30 * time.Second, Partitioner: "murmur2_random", // librdkafka: consistent_random

@@ -72,6 +72,8 @@ type StepDigest struct {
 
 	// Batches of producers and consumers in the step: medians for findings.
 	Commits CommitStats
+	// Stages of these batches; empty of a queue that tells none.
+	Stages []StageStats
 	// CommitsPerSecond are the commits of a second each, from StartNs on.
 	CommitsPerSecond []CommitSecond
 	// Seconds are the series of loads, levels and resources of the step. Told has

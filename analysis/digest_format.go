@@ -52,6 +52,7 @@ type stepRecord struct {
 	Received   []int64           `json:"received_per_second"`
 	Stamps     Stamps            `json:"stamps"`
 	Commits    CommitStats       `json:"commits"`
+	Stages     []StageStats      `json:"stages,omitempty"`
 	PerSecond  *commitColumns    `json:"commits_per_second,omitempty"`
 	Seconds    *secondsRecord    `json:"seconds,omitempty"`
 	Events     []eventRecord     `json:"events"`
@@ -131,7 +132,7 @@ func newStepRecord(s *StepDigest) (*stepRecord, error) {
 		Step: s.Step, Repeat: s.Repeat, Rate: s.Rate, Settings: s.Settings, Complete: s.Complete,
 		Failure: s.Failure, NoEndToEnd: s.NoEndToEnd, Offsets: s.ClockOffsets, StartNs: s.StartNs,
 		DurationNs: int64(s.Duration), IntervalNs: int64(s.Interval), Accounting: s.Accounting,
-		Received: s.ReceivedPerSecond, Stamps: s.Stamps, Commits: s.Commits, PerSecond: newCommitColumns(s), Seconds: newSecondsRecord(s),
+		Received: s.ReceivedPerSecond, Stamps: s.Stamps, Commits: s.Commits, Stages: s.Stages, PerSecond: newCommitColumns(s), Seconds: newSecondsRecord(s),
 	}
 	var err error
 	if r.Breakdown, err = newBreakdownRecord(&s.Breakdown); err != nil {
@@ -206,7 +207,10 @@ func (r *stepRecord) stepDigest() (*StepDigest, error) {
 		Step: r.Step, Repeat: r.Repeat, Rate: r.Rate, Settings: r.Settings, Complete: r.Complete,
 		Failure: r.Failure, NoEndToEnd: r.NoEndToEnd, ClockOffsets: r.Offsets, StartNs: r.StartNs,
 		Duration: time.Duration(r.DurationNs), Interval: time.Duration(r.IntervalNs), Accounting: r.Accounting,
-		ReceivedPerSecond: r.Received, Stamps: r.Stamps, Commits: r.Commits,
+		ReceivedPerSecond: r.Received, Stamps: r.Stamps, Commits: r.Commits, Stages: r.Stages,
+	}
+	if err := checkStages(r.Stages); err != nil {
+		return nil, err
 	}
 	if err := errors.Join(r.Seconds.into(s), r.PerSecond.into(s), r.Breakdown.into(&s.Breakdown)); err != nil {
 		return nil, err

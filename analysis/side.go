@@ -95,12 +95,16 @@ func (r *reading) seconds(out *StepDigest, s *stepParts) error {
 func (r *reading) batches(out *StepDigest, s *stepParts) error {
 	var bytes, put, commit, fetch stats.Counter
 	columns := []string{"messages", "bytes", "tries", "data_put_ns", "commit_put_ns", "commit_get_ns", "data_get_ns", "time_ns"}
+	first := len(columns)
+	columns = append(columns, stageColumns()...)
+	stages := new(stageCounters)
 	err := r.each(s, rawlog.Batches.Name, columns, func(_ string, c []rawlog.Values, n int) {
 		for i := range n {
 			v := func(column int) int64 { return c[column].Ints[i] }
 			if v(0) <= 0 {
 				continue
 			}
+			stages.take(v, first)
 			if v(4) != rawlog.Null {
 				out.Commits.Commits++
 				if v(2) > 1 {
@@ -117,6 +121,7 @@ func (r *reading) batches(out *StepDigest, s *stepParts) error {
 		}
 	})
 	median := func(h *stats.Counter) int64 { ns, _ := h.Take().Quantile(0.5, 0); return ns }
+	out.Stages = stages.stats()
 	out.Commits.MedianBytes, out.Commits.MedianPutNs = median(&bytes), median(&put)
 	out.Commits.MedianCommit, out.Commits.MedianFetchNs = median(&commit), median(&fetch)
 	return err

@@ -140,7 +140,7 @@ func newCut(d *Digest, s *StepDigest, v View) *cut {
 	}
 	c.summary.groups = c.groups()
 	c.summary.Imported = s.imported()
-	c.summary.Loop, c.summary.Tail = c.closedLoop(), c.tailed()
+	c.summary.Loop, c.summary.Tail, c.summary.Stages = c.closedLoop(), c.tailed(), c.stages()
 	if s.drains() {
 		c.summary.Drain = s.Own.Drain
 	}

@@ -58,6 +58,8 @@ type StepSummary struct {
 	// others.
 	Loop  *Loop         `json:"closed_loop,omitempty"`
 	Drain *rawlog.Drain `json:"drain,omitempty"`
+	// Stages say where a message's time went; nil of a queue that tells none.
+	Stages *Stages `json:"stages,omitempty"`
 	// Tail is of a step that tailed messages of others; nil of others.
 	Tail *Tailed `json:"tail,omitempty"`
 	// Imported: another tool measured the step.

@@ -57,6 +57,15 @@ func WriteText(w io.Writer, s Summary) error {
 		writeTable(b, len(s.stepHeader())+1, func() ([]string, [][]string) { return header, rows })
 	}
 
+	if s.staged() {
+		fmt.Fprintf(b, "\nStages of a message's way, per batch and over whole steps\n")
+		writeTable(b, len(s.stepHeader())+1, func() ([]string, [][]string) { return StageTable(s) })
+		for i := range s.Steps {
+			if x := s.Steps[i].Stages; x != nil && x.Sum != nil {
+				fmt.Fprintf(b, "  %s: %s\n", s.StepName(i), x.Sum.Text())
+			}
+		}
+	}
 	for i := range s.Scaling {
 		fmt.Fprintf(b, "\n%s\n", s.Scaling[i].Title())
 		t := s.Scaling[i].Table()

@@ -140,6 +140,7 @@ func (b *builder) step(i int) (string, error) {
 		}
 	}
 	b.latencies(&w, s)
+	b.stages(&w, s)
 	if len(s.Settings) > 0 {
 		w.raw(`<details data-key="settings-`, stepID(s), `"><summary>Settings of this step</summary>`)
 		pairs(&w, s.Settings)

@@ -194,44 +194,6 @@ func Middle(values []float64) float64 {
 	return x[(len(x)-1)/2]
 }
 
-// unsteady are the findings that take the meaning from the percentiles of a step.
-var unsteady = []struct{ id, text string }{
-	{"step-failed", "failed"},
-	{"step-incomplete", "not complete"},
-	{"not-keeping-up", "not keeping up, which no percentile describes"},
-	{"no-steady-state", "no steady state"},
-	{"draining-a-burst", "a burst that drained"},
-	{"draining-a-backlog", "a backlog that drained"},
-	{"runner-limited", "limited by the runner"},
-	{"clock-skew", "clocks that differ"},
-	{"messages-lost", "messages lost"},
-	{"overrun", "messages left unsent"},
-	{"messages-failed", "messages refused"},
-}
-
-// notes say what the numbers of a load do not mean, by how many replicates of a
-// side show it.
-func notes(base string, a *load, other string, b *load) []string {
-	out := []string{}
-	for _, side := range []struct {
-		label string
-		l     *load
-	}{{base, a}, {other, b}} {
-		for _, u := range unsteady {
-			n := 0
-			for i := range side.l.steps {
-				if slices.ContainsFunc(side.l.steps[i].summary.Findings, func(f analysis.Finding) bool { return f.ID == u.id }) {
-					n++
-				}
-			}
-			if n > 0 {
-				out = append(out, fmt.Sprintf("%s: %s in %d of %d (%s)", side.label, u.text, n, len(side.l.steps), u.id))
-			}
-		}
-	}
-	return out
-}
-
 // warnings are about the comparison as a whole.
 func warnings(all []*gathered) []string {
 	var out []string
@@ -254,71 +216,6 @@ func warnings(all []*gathered) []string {
 		if len(g.runs) == 1 && most > 1 {
 			out = append(out, fmt.Sprintf("%s: the repeats are of one run, with one start and one place; what another start gives they do not tell", g.info.Label))
 		}
-	}
-	return out
-}
-
-// Split makes sides of the steps of runs, one for each value of a setting, in
-// the order of their first step: to compare what was varied within a run. A step
-// without that setting is an error.
-func Split(runs []*analysis.Digest, setting string) ([]Side, error) {
-	var sides []Side
-	at := map[string]int{}
-	for _, d := range runs {
-		parts := map[string]*analysis.Digest{}
-		for i := range d.Steps {
-			s := d.Steps[i]
-			value, ok := s.Settings[setting]
-			if !ok {
-				value, ok = d.Manifest.Settings[setting]
-			}
-			if !ok {
-				return nil, fmt.Errorf("run %s, step %d: it has no setting %q; its own are %s", d.Manifest.Run, s.Step, setting, strings.Join(ownSettings(d), ", "))
-			}
-			part := parts[value]
-			if part == nil {
-				part = &analysis.Digest{Manifest: d.Manifest}
-				part.Manifest.Settings = with(d.Manifest.Settings, setting, value)
-				parts[value] = part
-				if _, ok := at[value]; !ok {
-					at[value] = len(sides)
-					sides = append(sides, Side{Label: setting + " " + value})
-				}
-				sides[at[value]].Runs = append(sides[at[value]].Runs, part)
-			}
-			s.Settings = with(s.Settings, setting, "")
-			part.Steps = append(part.Steps, s)
-		}
-	}
-	return sides, nil
-}
-
-// with is a copy of settings with one changed, or left out where it is empty.
-func with(settings map[string]string, name, value string) map[string]string {
-	out := make(map[string]string, len(settings)+1)
-	for k, v := range settings {
-		out[k] = v
-	}
-	delete(out, name)
-	if value != "" {
-		out[name] = value
-	}
-	return out
-}
-
-// ownSettings are the settings that steps of a run have of their own.
-func ownSettings(d *analysis.Digest) []string {
-	var out []string
-	for i := range d.Steps {
-		for name := range d.Steps[i].Settings {
-			if name != "rate" && !slices.Contains(out, name) {
-				out = append(out, name)
-			}
-		}
-	}
-	slices.Sort(out)
-	if len(out) == 0 {
-		return []string{"none"}
 	}
 	return out
 }

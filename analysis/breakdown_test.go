@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -211,5 +212,28 @@ func TestStamps(t *testing.T) {
 	}
 	if s := d.Steps[0].Stamps; s.Deliveries != 2000 || s.BrokerDeliveries != 2000 || s.Broker != 200 || s.BrokerUnitNs != 1e6 {
 		t.Errorf("%+v", s)
+	}
+}
+
+// The text has a row for each share, and says what it covers where that is not
+// the cut.
+func TestTextOfABreakdown(t *testing.T) {
+	r := chaos(rand.New(rand.NewPCG(9, 9)), 2000, 4*sec)
+	src, m := logOf(t, 3000, 1000, 4*sec, r)
+	m.Queue.Partitions = 2
+	src.put(t, m)
+	d, err := Read(t.Context(), src, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	header, rows := BreakdownTable(Summarize(d, View{}), 0)
+	if len(rows) < 2 || len(rows) != len(d.Steps[0].Breakdown.Shares) || len(rows[0]) != len(header) {
+		t.Fatalf("%d rows of %d cells", len(rows), len(header))
+	}
+	for v, want := range map[time.Duration]string{400 * ms: "broken down\n", sec: "broken down, from 400 ms to 4 s\n"} {
+		var text strings.Builder
+		if err := WriteText(&text, Summarize(d, view(v))); err != nil || !strings.Contains(text.String(), want) {
+			t.Errorf("%v: no %q in\n%s", err, want, text.String())
+		}
 	}
 }

@@ -73,6 +73,7 @@ func WriteText(w io.Writer, s Summary) error {
 			return err
 		}
 	}
+	writeBreakdowns(b, s)
 	for i := range s.Steps {
 		if x := &s.Steps[i]; len(x.Findings)+len(x.Recoveries) > 0 {
 			fmt.Fprintf(b, "\n%s\n", s.StepName(i))

@@ -21,17 +21,19 @@ const (
 
 // Producer sends messages to the topic.
 type Producer struct {
-	q      *Queue
-	cfg    queue.ProducerConfig
-	client *kgo.Client
-	closed chan struct{}
-	room   chan struct{} // told when messages have left the buffer
-	wake   chan struct{} // told when fates are known
-	done   chan struct{} // closed when the last fate was told
-	once   sync.Once
-	slabs  sync.Pool
-	hooks  *hooks
-	full   fullness
+	q          *Queue
+	cfg        queue.ProducerConfig
+	client     *kgo.Client
+	partitions int32
+	closed     chan struct{}
+	room       chan struct{} // told when messages have left the buffer
+	wake       chan struct{} // told when fates are known
+	done       chan struct{} // closed when the last fate was told
+	once       sync.Once
+	slabs      sync.Pool
+	fate       func(*kgo.Record, error) // promise, made a function once
+	hooks      *hooks
+	full       fullness
 
 	// sending is held while messages are handed to the client, and while a
 	// transaction is ended, so that neither happens within the other nor after
@@ -70,6 +72,7 @@ func (q *Queue) Producer(ctx context.Context, cfg queue.ProducerConfig) (queue.P
 		q: q, cfg: cfg, hooks: h, closed: make(chan struct{}), done: make(chan struct{}),
 		room: make(chan struct{}, 1), wake: make(chan struct{}, 1), full: fullness{event: h.event, limit: s.Producer.BufferMessages},
 	}
+	p.fate, p.partitions = p.promise, int32(q.Info().Partitions)
 	if s.Producer.Transactional != "" {
 		p.txn = &transactions{p: p}
 		opts = append(opts, kgo.TransactionalID(fmt.Sprintf("%s-%s-%d", s.Producer.Transactional, q.cfg.Topic, cfg.ID)), kgo.TransactionTimeout(s.Producer.TransactionTimeout))
@@ -114,7 +117,7 @@ func (p *Producer) ready(ctx context.Context) error {
 
 // Send hands the messages to the client, and waits while its buffer is full.
 func (p *Producer) Send(ctx context.Context, batch []queue.Message) (int, error) {
-	n := int32(p.q.Info().Partitions)
+	n := p.partitions
 	for i := range batch {
 		if k := batch[i].Partition; k < queue.AnyPartition || k >= n {
 			return 0, fmt.Errorf("kafka: message %d of the batch is for partition %d, topic %s has 0 to %d", i, k, p.q.cfg.Topic, n-1)
@@ -199,7 +202,7 @@ func (p *Producer) take(batch []queue.Message) error {
 	for i := range batch {
 		m := s.fill(i, &batch[i], p.q.cfg.Topic)
 		m.seq = first + int64(i)
-		p.client.Produce(context.Background(), &m.record, p.promise)
+		p.client.Produce(context.Background(), &m.record, p.fate)
 	}
 	return nil
 }

@@ -117,6 +117,7 @@ func (b *backlog) take(ctx context.Context, into *deliveries) error {
 			}
 			b.c.moved(r.Partition, r)
 		}
+		into.records = append(into.records, b.records[:n]...)
 		if b.c.member != nil {
 			b.c.member.unlock()
 		}

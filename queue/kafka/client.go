@@ -132,7 +132,7 @@ func (p *ProducerSettings) codecs() []kgo.CompressionCodec {
 func (c *ConsumerSettings) options() []kgo.Opt {
 	opts := []kgo.Opt{
 		kgo.FetchMinBytes(c.FetchMin), kgo.FetchMaxBytes(c.FetchMax), kgo.FetchMaxPartitionBytes(min(c.FetchPartition, c.FetchMax)),
-		kgo.FetchMaxWait(c.FetchWait), kgo.KeepRetryableFetchErrors(), kgo.ConsumeResetOffset(kgo.NoResetOffset()),
+		kgo.FetchMaxWait(c.FetchWait), kgo.KeepRetryableFetchErrors(), kgo.WithPools(new(recordPool)), kgo.ConsumeResetOffset(kgo.NoResetOffset()),
 	}
 	if c.ReadCommitted {
 		opts = append(opts, kgo.FetchIsolationLevel(kgo.ReadCommitted()))

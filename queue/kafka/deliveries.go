@@ -3,6 +3,7 @@ package kafka
 import (
 	"fmt"
 	"strconv"
+	"sync"
 	"sync/atomic"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -15,13 +16,31 @@ import (
 type deliveries struct {
 	all     []queue.Delivery
 	headers []queue.Header
+	records []*kgo.Record // whose memory goes back to the client with reset
 }
 
 func (d *deliveries) reset() {
+	for _, r := range d.records {
+		r.Recycle()
+	}
+	clear(d.records)
 	clear(d.all) // so that what was delivered can be freed
 	clear(d.headers)
-	d.all, d.headers = d.all[:0], d.headers[:0]
+	d.all, d.headers, d.records = d.all[:0], d.headers[:0], d.records[:0]
 }
+
+// records keeps the memory of records, some 200 bytes each, for those that come
+// later.
+type recordPool struct{ slices sync.Pool }
+
+func (p *recordPool) GetRecords(n int) []kgo.Record {
+	if s, ok := p.slices.Get().(*[]kgo.Record); ok && cap(*s) >= n {
+		return *s
+	}
+	return make([]kgo.Record, 0, n)
+}
+
+func (p *recordPool) PutRecords(s []kgo.Record) { p.slices.Put(&s) }
 
 // take adds what was fetched, and moves the position behind it.
 func (d *deliveries) take(fetches kgo.Fetches, c *Consumer) {
@@ -37,6 +56,7 @@ func (d *deliveries) take(fetches kgo.Fetches, c *Consumer) {
 						d.add(r)
 					}
 				}
+				d.records = append(d.records, p.Records...)
 				if n := len(p.Records); n > 0 {
 					c.moved(p.Partition, p.Records[n-1])
 				}

@@ -16,7 +16,7 @@ import (
 
 // kafkaKinds are Kafka and what speaks its protocol.
 func kafkaKinds() []kind {
-	k := kind{name: "kafka", usage: "a topic of Apache Kafka", headers: true, flags: kafkaFlags()}
+	k := kind{name: "kafka", usage: "a topic of Apache Kafka", headers: true, flags: kafkaFlags(), servers: kafkaHosts}
 	k.parse = func(c *cli.Context) (opener, error) { return parseKafka(c, "kafka") }
 	r := k
 	r.name, r.usage = "redpanda", "the same of Redpanda"
@@ -90,6 +90,15 @@ func parseKafka(c *cli.Context, name string) (opener, error) {
 			return kafka.New(ctx, cfg)
 		}
 	}, nil
+}
+
+// kafkaHosts are the servers that the flags name.
+func kafkaHosts(c *cli.Context) []string {
+	s, _, inProcess, err := kafkaSettings(c)
+	if err != nil || inProcess {
+		return nil // parse says why
+	}
+	return s.Brokers
 }
 
 // topicName is the topic of a step of a run. All of a run begin alike, so that

@@ -99,9 +99,9 @@ func (q *Queue) Info() queue.Info {
 	info := queue.Info{
 		Kind: q.cfg.Kind, Partitions: q.partitions, Headers: true, InProcess: q.cfg.InProcess,
 		StampResolution: time.Millisecond,
-		Durability:   q.guard.sentence(&s.Producer),
-		LosesNothing: q.guard.losesNothing(&s.Producer),
-		DeliversOnce: s.deliversOnce(q.cfg.Reading, q.cfg.Readers),
+		Durability:      q.guard.sentence(&s.Producer),
+		LosesNothing:    q.guard.losesNothing(&s.Producer),
+		DeliversOnce:    s.deliversOnce(q.cfg.Reading, q.cfg.Readers),
 	}
 	if s.Producer.Transactional != "" {
 		info.CommitInterval = s.Producer.CommitInterval

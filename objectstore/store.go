@@ -87,7 +87,9 @@ type Counts struct {
 	List        int64 `json:"list"`
 	Head        int64 `json:"head"`
 	Delete      int64 `json:"delete"`
-	Failed      int64 `json:"failed"` // no answer, 5xx or 429; counted in its kind too
+	// Failed is no answer, 5xx or 429; counted in its kind too. A request that
+	// its caller gave up counts in its kind only.
+	Failed int64 `json:"failed"`
 	// Open is the number of connections open now, a level.
 	Open int64 `json:"open"`
 }

@@ -149,7 +149,9 @@ func (t *countingTransport) RoundTrip(req *http.Request) (*http.Response, error)
 	if err == nil {
 		status = resp.StatusCode
 	}
-	t.count(req, status)
+	// Who gave up a request (as with one of two that was to be faster) has not
+	// been failed by the store.
+	t.count(req, status, status == 0 && !errors.Is(req.Context().Err(), context.Canceled))
 	a, _ := req.Context().Value(attemptKey{}).(*attempt)
 	if a != nil {
 		a.requests++
@@ -166,7 +168,7 @@ func (t *countingTransport) RoundTrip(req *http.Request) (*http.Response, error)
 			a.cancel()
 		}
 	default:
-		resp.Body = &countedBody{ReadCloser: resp.Body, failed: &t.counts.failed}
+		resp.Body = &countedBody{ReadCloser: resp.Body, ctx: req.Context(), failed: &t.counts.failed}
 	}
 	return resp, err
 }
@@ -176,9 +178,9 @@ func failedStatus(status int) bool {
 	return status >= 500 || status == http.StatusTooManyRequests || status == http.StatusRequestTimeout || status == 499
 }
 
-func (t *countingTransport) count(req *http.Request, status int) {
+func (t *countingTransport) count(req *http.Request, status int, silent bool) {
 	c := t.counts
-	if status == 0 || failedStatus(status) {
+	if silent || failedStatus(status) {
 		c.failed.Add(1)
 	}
 	query := req.URL.Query()
@@ -203,6 +205,7 @@ func (t *countingTransport) count(req *http.Request, status int) {
 // countedBody counts an answer that breaks off as failed.
 type countedBody struct {
 	io.ReadCloser
+	ctx    context.Context // of the request
 	failed *atomic.Int64
 	done   bool
 }
@@ -211,7 +214,9 @@ func (b *countedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) && !b.done {
 		b.done = true
-		b.failed.Add(1)
+		if !errors.Is(b.ctx.Err(), context.Canceled) {
+			b.failed.Add(1)
+		}
 	}
 	return n, err
 }

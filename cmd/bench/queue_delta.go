@@ -31,6 +31,7 @@ func deltaKind() kind {
 			&cli.IntFlag{Name: "batch-messages", Usage: "delta: commit before the interval ends at so many messages", Value: 1_000_000},
 			&cli.IntFlag{Name: "pipeline", Usage: "delta: batches under way at once; 1 is a serial writer", Value: 4},
 			&cli.Int64Flag{Name: "inline-payload", Usage: "delta: data files of up to so many bytes are copied into their commit, too, which saves consumers the GET of the data", DefaultText: "none"},
+			&cli.DurationFlag{Name: "hedge-after", Usage: "delta: a consumer's GET that takes longer is made once more, and the first answer counts", DefaultText: "never"},
 			&cli.StringFlag{Name: "codec", Usage: "delta: compression of data files: none, snappy or zstd", Value: "none"},
 			&cli.StringFlag{Name: "producer-id", Usage: "delta: name of the producers in the table, under which a restarted one goes on", DefaultText: "none"},
 			&cli.BoolFlag{Name: "pooled-connections", Usage: "delta: keep connections to the store open between requests; =false opens one for each", Value: true},
@@ -49,6 +50,7 @@ func parseDelta(c *cli.Context) (opener, error) {
 		PollInterval: c.Duration("poll-interval"), AppID: c.String("producer-id"),
 		BatchBytes: c.Int64("batch-bytes"), BatchMessages: c.Int("batch-messages"), Pipeline: c.Int("pipeline"),
 		Codec: deltalake.Codec(c.String("codec")), InlineBytes: c.Int64("inline-payload"),
+		HedgeAfter: c.Duration("hedge-after"),
 	}
 	switch s := c.String("schema"); s {
 	case "data":
@@ -100,6 +102,9 @@ func parseDelta(c *cli.Context) (opener, error) {
 	if n := cfg.InlineBytes; n < 0 || n > deltalake.MaxInlineBytes {
 		return nil, command.Misusef("--inline-payload %d is not between 0 and %d bytes", n, deltalake.MaxInlineBytes)
 	}
+	if h := cfg.HedgeAfter; c.IsSet("hedge-after") && (h <= 0 || h > maxInterval) {
+		return nil, command.Misusef("--hedge-after %v is not between 1ns and %v: leave it out to hedge nothing", h, maxInterval)
+	}
 	for _, f := range []struct {
 		name  string
 		value time.Duration
@@ -142,6 +147,9 @@ func presetDelta(c *cli.Context, cfg *deltalake.Config) error {
 		cfg.Design = deltalake.AsPathway
 	default:
 		return command.Misusef("--preset %q: say thin or pathway", p)
+	}
+	if c.IsSet("hedge-after") {
+		return command.Misusef("--hedge-after does nothing with --preset pathway, whose reader asks once")
 	}
 	if c.Int64("inline-payload") > 0 {
 		return command.Misusef("--inline-payload does nothing with --preset pathway, which copies no data into its commits")

@@ -69,6 +69,9 @@ type Config struct {
 	// resumed.
 	AppID string
 
+	// HedgeAfter is after which time a consumer's GET of a version or a data
+	// file is made once more, the first answer counting. 0 for never.
+	HedgeAfter time.Duration
 	// RequestTimeout ends one request to the store. 15 s if 0.
 	RequestTimeout time.Duration
 	// RetryFor is how long a request is tried again before the producer or
@@ -191,6 +194,12 @@ func (c *Config) check() error {
 	}
 	if c.InlineBytes > 0 && c.Design == AsPathway {
 		return fmt.Errorf("deltalake: the design %q copies no data file into its commits", AsPathway)
+	}
+	switch {
+	case c.HedgeAfter < 0:
+		return fmt.Errorf("deltalake: HedgeAfter is %v, it cannot be negative", c.HedgeAfter)
+	case c.HedgeAfter > 0 && c.Design == AsPathway:
+		return fmt.Errorf("deltalake: the design %q hedges no request", AsPathway)
 	}
 	if c.FixedPhase && (c.Phase < 0 || c.Phase >= c.CommitInterval) {
 		return fmt.Errorf("deltalake: the phase %v lies outside the commit interval %v", c.Phase, c.CommitInterval)

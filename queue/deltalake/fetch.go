@@ -72,9 +72,18 @@ func (d *decoder) fill(ctx context.Context, t *tail, f *fetched, c *commit, a *a
 	if err != nil {
 		event("inline", fmt.Sprintf("version %d, data file %s: %v; the data file was read", version, a.Path, err))
 	}
+	tries := 0
 	if !copied {
 		_, err = t.t.retry(ctx, "GET of "+key, event, func() (err error) {
-			body, err = t.t.getInto(ctx, key, f.body)
+			var hedged bool
+			body, hedged, err = t.get(ctx, key, f.body)
+			tries++
+			if hedged {
+				// The request that lost may still write to it.
+				f.body = nil
+				clear(f.deliveries[:cap(f.deliveries)])
+				tries++
+			}
 			if err == nil && int64(len(body)) != a.Size {
 				err = fmt.Errorf("%w: it has %d bytes, the log says %d", ErrCorrupt, len(body), a.Size)
 			}
@@ -95,7 +104,7 @@ func (d *decoder) fill(ctx context.Context, t *tail, f *fetched, c *commit, a *a
 		return
 	}
 	f.deliveries, f.body, f.elsewhere = deliveries, body, d.elsewhere
-	f.trace.Messages, f.trace.Bytes, f.trace.Tries = len(deliveries), int64(len(body)), 1
+	f.trace.Messages, f.trace.Bytes, f.trace.Tries = len(deliveries), int64(len(body)), tries
 	if !copied {
 		f.trace.Set(queue.StageDataGet, time.Duration(decoding-begun))
 	}

@@ -54,9 +54,13 @@ const corruptTries = 5
 // getCommit reads and parses a version. A body that was cut short is read
 // again a few times.
 func (t *table) getCommit(ctx context.Context, v int64) (*commit, error) {
+	return t.getCommitBy(ctx, v, t.get)
+}
+
+func (t *table) getCommitBy(ctx context.Context, v int64, get func(ctx context.Context, key string) ([]byte, error)) (*commit, error) {
 	var last error
 	for try := range corruptTries {
-		body, err := t.get(ctx, versionKey(v))
+		body, err := get(ctx, versionKey(v))
 		if err != nil && !errors.Is(err, ErrCorrupt) {
 			return nil, fmt.Errorf("version %d of table %s: %w", v, t.name, err)
 		}

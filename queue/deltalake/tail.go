@@ -24,8 +24,9 @@ type tail struct {
 	began     bool  // a version was found
 	decoder   decoder
 	pace      pace
-	fetching  chan struct{} // one for each GET of data under way
-	timer     *grid         // AsPathway: what is there is handed out when it fires
+	fetching  chan struct{}  // one for each GET of data under way
+	asking    sync.WaitGroup // GETs that may be hedged
+	timer     *grid          // AsPathway: what is there is handed out when it fires
 
 	mu      sync.Mutex
 	pending []*fetched // in order; the first may not be ready yet
@@ -71,6 +72,7 @@ func (t *tail) run(ctx context.Context) {
 	var wg sync.WaitGroup
 	err := t.follow(ctx, &wg)
 	wg.Wait()
+	t.asking.Wait()
 	if ctx.Err() == nil {
 		t.mu.Lock()
 		t.err = fmt.Errorf("deltalake: table %s: %w", t.t.name, err)
@@ -173,12 +175,16 @@ func (t *tail) check(c *commit) error {
 // began.
 func (t *tail) find(ctx context.Context) (c *commit, asked int64, err error) {
 	clk := t.t.cfg.Clock
+	get := func(ctx context.Context, key string) ([]byte, error) {
+		body, _, err := t.get(ctx, key, nil)
+		return body, err
+	}
 	silent := clk.Now()
 	quiet := t.t.cfg.GapAfter
 	failing, failures := time.Time{}, 0
 	for {
 		asked = clk.Now()
-		c, err := t.t.getCommit(ctx, t.next)
+		c, err := t.t.getCommitBy(ctx, t.next, get)
 		switch {
 		case err == nil:
 			return c, asked, nil

@@ -33,6 +33,8 @@ var mayEnter = map[string]string{
 	"queue/memory":         "queue clock",
 	"queue/broker":         "queue",
 	"queue/jetstream":      "queue queue/broker",
+	"queue/rabbitmq":       "queue queue/broker",
+	"queue/redisstreams":   "queue queue/broker",
 	"queue/deltalake":      "queue clock objectstore internal/thriftwalk",
 	"queue/kafka":          "queue internal/nearest",
 	"queue/kafka/embedded": "queue queue/kafka",

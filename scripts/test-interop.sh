@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Tests against programs that need Python: it is set up in .tools, from PyPI.
+# Tests against programs of others. RabbitMQ and Redis are installed from Debian
+# where that is permitted; for what needs Python it is set up in .tools, from PyPI.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 venv=$PWD/.tools/venv
@@ -19,3 +20,13 @@ PYTHON=$venv/bin/python go test -count=1 -tags interop ./interop/deltatable/...
 # What takes minutes, and finds nothing more under the race detector: the wider
 # scopes of the commit protocol, and 10,000 commits.
 DELTALAKE_TEST_WIDE=1 go test -count=1 -timeout 30m -run 'TestCommitProtocolExplored|TestTenThousandCommits' ./queue/deltalake
+
+# RabbitMQ and Redis: the tests start Redis themselves, with other settings each.
+(
+  . scripts/servers.sh
+  trap stop_servers EXIT
+  need redis-server redis-server
+  start_rabbitmq
+  export RABBITMQ_URL
+  go test -count=1 -tags interop -timeout 10m ./queue/rabbitmq ./queue/redisstreams
+)

@@ -61,7 +61,7 @@ func serverURLs(name, text string, schemes ...string) ([]*url.URL, error) {
 		}
 		switch {
 		case err != nil || !ok || u.Hostname() == "":
-			return nil, command.Misusef("--%s holds what is no address: write %s://host:port", name, strings.Join(schemes, " or "))
+			return nil, command.Misusef("--%s holds what is no address: write %s://host:port", name, strings.Join(schemes, "://host:port or "))
 		case u.User != nil:
 			return nil, command.Misusef("--%s: the address must hold no user or password, since it is recorded with the run: give --broker-user and --broker-password-file, or the environment's variables", name)
 		}

@@ -63,6 +63,8 @@ func kinds() []kind {
 		[]kind{deltaKind(), memoryKind()},
 		kafkaKinds(),
 		natsKinds(),
+		rabbitmqKinds(),
+		redisKinds(),
 	)
 }
 

@@ -100,3 +100,10 @@ func (b *Inbox[T]) Left() []T {
 	defer b.mu.Unlock()
 	return append(b.rest, b.items...)
 }
+
+// Empty says that Take would wait. It is called by who calls Take.
+func (b *Inbox[T]) Empty() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.rest) == 0 && len(b.items) == 0
+}

@@ -1,0 +1,62 @@
+//go:build !min
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Settings of brokers that cannot be are refused before anything is opened, and
+// no secret is repeated.
+func TestBrokersRefuseWhatCannotBe(t *testing.T) {
+	bareEnvironment(t)
+	empty := filepath.Join(t.TempDir(), "empty")
+	if err := os.WriteFile(empty, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for args, says := range map[string]string{
+		"nats --nats-url http://x":                               "nats://host:port",
+		"nats --nats-url nats://u:h1dden@x:1":                    "--broker-user",
+		"nats --nats-storage tape":                               "tape",
+		"nats --nats-storage memory --nats-persist async":        "file",
+		"nats --nats-persist sometimes":                          "default or async",
+		"nats --nats-acks all --consumers 2":                     "--consumers 1",
+		"nats --nats-max-pending 0":                              "at least 1",
+		"nats --nats-ack-wait 0s":                                "not between",
+		"nats --nats-replicas 9":                                 "1 to 5",
+		"nats --nats-monitor x":                                  "http://host:8222",
+		"nats --nats-creds /none/such":                           "/none/such",
+		"nats --broker-password-file " + empty:                   "is empty",
+		"nats --broker-cert " + empty:                            "key",
+		"nats --redis-url redis://x:1":                           "--queue redis",
+		"redis --redis-url redis://:h1dden@x:1":                  "--broker-user",
+		"redis --redis-url redis://a:1,redis://b:1":              "one",
+		"redis --redis-pipeline 0":                               "at least 1",
+		"redis --redis-wait=-1":                                  "negative",
+		"rabbitmq --rabbitmq-url amqp://u:h1dden@x/":             "--broker-user",
+		"rabbitmq --rabbitmq-url amqp://h1dden%zz":               "amqp://host:port",
+		"rabbitmq --rabbitmq-type lazy":                          "lazy",
+		"rabbitmq --rabbitmq-transient":                          "classic",
+		"rabbitmq --rabbitmq-type classic --rabbitmq-replicas 3": "quorum",
+		"rabbitmq --rabbitmq-prefetch 70000":                     "65535",
+	} {
+		status, _, stderr := bench(t, strings.Fields("run --rate 10 --duration 1s --quiet --queue "+args)...)
+		if status != 2 || !strings.Contains(stderr, says) || strings.Contains(stderr, "h1dden") {
+			t.Errorf("%s: status %d, %q", args, status, stderr)
+		}
+	}
+}
+
+// A server that is not there is a clear error, and no run.
+func TestABrokerThatIsNotThereIsNamed(t *testing.T) {
+	bareEnvironment(t)
+	for _, args := range []string{"nats --nats-url nats://127.0.0.1:1", "redis --redis-url redis://127.0.0.1:1/0", "rabbitmq --rabbitmq-url amqp://127.0.0.1:1/"} {
+		status, _, stderr := bench(t, strings.Fields("run --rate 10 --duration 1s --quiet --queue "+args)...)
+		if status != 1 || !strings.Contains(stderr, "127.0.0.1:1") {
+			t.Errorf("%s: status %d, %q", args, status, stderr)
+		}
+	}
+}

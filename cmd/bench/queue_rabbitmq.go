@@ -1,0 +1,71 @@
+//go:build !min && !norabbitmq
+
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"queuebench/internal/command"
+	"queuebench/queue"
+	"queuebench/queue/rabbitmq"
+)
+
+func rabbitmqKinds() []kind {
+	return []kind{{
+		name:    "rabbitmq",
+		usage:   "queues of RabbitMQ",
+		headers: true,
+		flags: append([]cli.Flag{
+			&cli.StringFlag{Name: "rabbitmq-url", Usage: "rabbitmq: server and virtual host; amqps:// asks for TLS", Value: "amqp://127.0.0.1:5672/"},
+			&cli.StringFlag{Name: "rabbitmq-type", Usage: "rabbitmq: type of the queues: quorum or classic", Value: "quorum"},
+			&cli.IntFlag{Name: "rabbitmq-replicas", Usage: "rabbitmq: replicas of a quorum queue", DefaultText: "the server's choice"},
+			&cli.BoolFlag{Name: "rabbitmq-transient", Usage: "rabbitmq: leave the messages of a classic queue in memory"},
+			&cli.BoolFlag{Name: "rabbitmq-confirms", Usage: "rabbitmq: wait for the server's confirm of each message; =false takes it for acknowledged once the socket has it", Value: true},
+			&cli.IntFlag{Name: "rabbitmq-max-pending", Usage: "rabbitmq: messages of a producer without a confirm", Value: 10_000},
+			&cli.IntFlag{Name: "rabbitmq-prefetch", Usage: "rabbitmq: messages that a consumer has of a partition without an acknowledgement", Value: 1000},
+			&cli.BoolFlag{Name: "rabbitmq-auto-ack", Usage: "rabbitmq: consumers do not acknowledge"},
+			&cli.BoolFlag{Name: "rabbitmq-timestamp", Usage: "rabbitmq: stamp each message, in seconds, which is all that the protocol has"},
+		}, brokerFlags()...),
+		servers: func(c *cli.Context) []string { return hostPorts(c.String("rabbitmq-url"), "5672") },
+		parse:   parseRabbitMQ,
+	}}
+}
+
+func parseRabbitMQ(c *cli.Context) (opener, error) {
+	urls, err := serverURLs("rabbitmq-url", c.String("rabbitmq-url"), "amqp", "amqps")
+	if err != nil {
+		return nil, err
+	}
+	if len(urls) > 1 {
+		return nil, command.Misusef("--rabbitmq-url names %d servers: name one", len(urls))
+	}
+	if err := positive(c, "rabbitmq-max-pending", "rabbitmq-prefetch"); err != nil {
+		return nil, err
+	}
+	cfg := rabbitmq.Config{
+		URL: c.String("rabbitmq-url"), Type: rabbitmq.Type(c.String("rabbitmq-type")), Replicas: c.Int("rabbitmq-replicas"),
+		Transient: c.Bool("rabbitmq-transient"), Unconfirmed: !c.Bool("rabbitmq-confirms"), MaxPending: c.Int("rabbitmq-max-pending"),
+		Prefetch: c.Int("rabbitmq-prefetch"), AutoAck: c.Bool("rabbitmq-auto-ack"), Stamp: c.Bool("rabbitmq-timestamp"),
+	}
+	if cfg.Identity, err = identityOf(c, "RABBITMQ"); err != nil {
+		return nil, err
+	}
+	if err := cfg.Check(); err != nil {
+		return nil, command.Misuse(err)
+	}
+	return func(env queueEnv) queueFactory {
+		cfg := cfg
+		cfg.Partitions = env.partitions
+		for g := range env.consumers {
+			cfg.Groups = append(cfg.Groups, fmt.Sprintf("group-%d", g))
+		}
+		return func(ctx context.Context, name string) (queue.Queue, error) {
+			cfg := cfg
+			cfg.Name = brokerName(env.run, name)
+			return rabbitmq.New(ctx, cfg)
+		}
+	}, nil
+}

@@ -1,0 +1,5 @@
+//go:build min || norabbitmq
+
+package main
+
+func rabbitmqKinds() []kind { return nil }

@@ -1,0 +1,5 @@
+//go:build min || noredis
+
+package main
+
+func redisKinds() []kind { return nil }

@@ -1,0 +1,138 @@
+// Package rabbitmq is RabbitMQ as a queue under test, over AMQP 0-9-1: an
+// exchange, a queue for each group and partition bound to it, publishing with
+// confirms, and consumers that compete for a queue's messages.
+//
+// It publishes no message a second time by itself: what a broken connection
+// leaves without a confirm has failed. It never touches an exchange that it did
+// not make. What a group did not ask for when it was published is gone, as
+// always with RabbitMQ: there are no offsets to begin at.
+package rabbitmq
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"queuebench/queue"
+	"queuebench/queue/broker"
+)
+
+// Type is the kind of queue that the server makes.
+type Type string
+
+// The types.
+const (
+	Quorum  Type = "quorum"  // replicated, always on disk
+	Classic Type = "classic" // on one server
+)
+
+// Config says where the server is, and how it keeps its queues.
+type Config struct {
+	// URL is the server: amqp://host:5672/vhost, or amqps:// for TLS.
+	URL      string
+	Identity broker.Identity // guest, guest if empty, which a server takes from its own host only
+
+	// Name is the exchange's, and the prefix of the queues, which go on with a dot.
+	Name       string
+	Partitions int // 1 if 0
+	// Groups have their queues from Create on. Without any, the first group that
+	// opens gets all since Create, and others what is published after they open.
+	Groups []string
+
+	Type Type // Quorum if empty
+	// Transient leaves messages of a classic queue in memory.
+	Transient bool
+	// Replicas of a quorum queue at its start; 0 for the server's choice.
+	Replicas int
+	// Unconfirmed takes a message for acknowledged once the socket has it.
+	Unconfirmed bool
+	// Stamp gives each message the time of its publishing, in seconds.
+	Stamp bool
+
+	// MaxPending bounds the messages of a producer without a confirm; 10,000 if 0.
+	MaxPending int
+	// AutoAck makes the server take what it sent for delivered.
+	AutoAck bool
+	// Prefetch bounds what a consumer of a partition has without an
+	// acknowledgement; 1,000 if 0.
+	Prefetch int
+	// ReceiveMax is how many messages one Receive returns at most; 1,024 if 0.
+	ReceiveMax int
+}
+
+func (c Config) withDefaults() Config {
+	set := func(v *int, d int) {
+		if *v == 0 {
+			*v = d
+		}
+	}
+	set(&c.Partitions, 1)
+	set(&c.MaxPending, 10_000)
+	set(&c.Prefetch, 1000)
+	set(&c.ReceiveMax, 1024)
+	if c.Type == "" {
+		c.Type = Quorum
+	}
+	if c.Identity.User == "" && c.Identity.Password == "" {
+		c.Identity.User, c.Identity.Password = "guest", "guest"
+	}
+	return c
+}
+
+// maxPrefetch is what the protocol can say.
+const maxPrefetch = 65535
+
+// Check says what is wrong with the settings, the name apart.
+func (c Config) Check() error {
+	c = c.withDefaults()
+	for _, f := range []struct {
+		what  string
+		value int
+	}{{"Partitions", c.Partitions}, {"MaxPending", c.MaxPending}, {"Prefetch", c.Prefetch}, {"ReceiveMax", c.ReceiveMax}} {
+		if f.value < 1 {
+			return fmt.Errorf("rabbitmq: %s %d is not at least 1", f.what, f.value)
+		}
+	}
+	switch {
+	case c.URL == "":
+		return errors.New("rabbitmq: no server is named, such as amqp://127.0.0.1:5672/")
+	case c.Type != Quorum && c.Type != Classic:
+		return fmt.Errorf("rabbitmq: a queue of type %q is neither quorum nor classic", c.Type)
+	case c.Transient && c.Type == Quorum:
+		return errors.New("rabbitmq: a quorum queue keeps every message on disk: leave transient out, or take a classic queue")
+	case c.Replicas < 0 || c.Replicas > 0 && c.Type == Classic:
+		return fmt.Errorf("rabbitmq: %d replicas: only a quorum queue has them, at least 1", c.Replicas)
+	case c.Prefetch > maxPrefetch:
+		return fmt.Errorf("rabbitmq: Prefetch %d is more than %d", c.Prefetch, maxPrefetch)
+	}
+	return nil
+}
+
+// describe is what an acknowledgement means, in words.
+func (c Config) describe(version string) queue.Info {
+	var text string
+	switch {
+	case c.Unconfirmed:
+		text = "An acknowledged message was handed to the socket: the server confirms nothing (no publisher confirms)"
+	case c.Type == Quorum && c.Replicas > 0:
+		text = fmt.Sprintf("An acknowledged message is written and synced to disk by a majority of the %d replicas of a quorum queue (publisher confirms)", c.Replicas)
+	case c.Type == Quorum:
+		text = "An acknowledged message is written and synced to disk by a majority of a quorum queue's replicas, as many as the cluster gives it: one on a single server (publisher confirms)"
+	case c.Transient:
+		text = "An acknowledged message is in the memory of one server (classic queue, transient messages, publisher confirms)"
+	default:
+		text = "An acknowledged message is written to disk by one server (classic durable queue, persistent messages, publisher confirms)"
+	}
+	if c.AutoAck {
+		text += "; consumers do not acknowledge, so what was sent to one that fails is lost"
+	}
+	text += fmt.Sprintf(" (RabbitMQ %s).", version)
+	return queue.Info{
+		Kind: "rabbitmq", Partitions: c.Partitions, Durability: text, Headers: true,
+		LosesNothing: !c.Unconfirmed && !c.Transient && !c.AutoAck, DeliversOnce: c.AutoAck,
+	}
+}
+
+// unused is after how long without a consumer the server removes a queue of
+// ours that nobody removed.
+const unused = 24 * time.Hour

@@ -1,0 +1,305 @@
+//go:build interop
+
+package redisstreams
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"net"
+	"os/exec"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"queuebench/queue"
+	"queuebench/queue/broker"
+	"queuebench/queue/queuetest"
+)
+
+// server is a redis-server in a process of its own.
+type server struct {
+	cmd  *exec.Cmd
+	port int
+	args []string
+}
+
+// start starts a redis-server on a free port with its data in a folder of the
+// test.
+func start(t testing.TB, settings ...string) *server {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &server{port: l.Addr().(*net.TCPAddr).Port}
+	l.Close()
+	s.args = append([]string{"--bind", "127.0.0.1", "--port", fmt.Sprint(s.port), "--dir", t.TempDir(), "--save", ""}, settings...)
+	s.start(t)
+	t.Cleanup(s.stop)
+	return s
+}
+
+func (s *server) start(t testing.TB) {
+	t.Helper()
+	s.cmd = exec.Command("redis-server", s.args...)
+	if err := s.cmd.Start(); err != nil {
+		t.Fatalf("%v (Debian: apt-get install redis-server)", err)
+	}
+	for range 500 {
+		c, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", s.port))
+		if err == nil {
+			c.Close()
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	t.Fatal("redis-server did not start")
+}
+
+func (s *server) stop() {
+	s.cmd.Process.Signal(syscall.SIGCONT)
+	s.cmd.Process.Kill()
+	s.cmd.Wait()
+}
+
+func (s *server) url() string { return fmt.Sprintf("redis://127.0.0.1:%d/0", s.port) }
+
+var names atomic.Int64
+
+func open(t testing.TB, cfg Config) *Queue {
+	t.Helper()
+	if cfg.Name == "" {
+		cfg.Name = fmt.Sprintf("test-%d", names.Add(1))
+	}
+	q, err := New(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { q.Close() })
+	return q
+}
+
+// stalling is a queue whose server stands still once a producer is open, until
+// the queue is removed.
+type stalling struct {
+	*Queue
+	server *server
+}
+
+func (s stalling) Producer(ctx context.Context, cfg queue.ProducerConfig) (queue.Producer, error) {
+	p, err := s.Queue.Producer(ctx, cfg)
+	if err == nil {
+		err = s.server.cmd.Process.Signal(syscall.SIGSTOP)
+	}
+	return p, err
+}
+
+func (s stalling) Remove(ctx context.Context) error {
+	if err := s.server.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+		return err
+	}
+	return s.Queue.Remove(ctx)
+}
+
+func TestConformance(t *testing.T) {
+	for name, c := range map[string]struct {
+		cfg      Config
+		settings []string
+	}{
+		"always": {Config{}, []string{"--appendonly", "yes", "--appendfsync", "always"}},
+		"memory": {Config{Partitions: 3, ReceiveMax: 7, Pipeline: 10, MaxPending: 100}, []string{"--appendonly", "no"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := c.cfg
+			cfg.URL = start(t, c.settings...).url()
+			queuetest.Run(t, func(t *testing.T) queue.Queue { return open(t, cfg) }, queuetest.Options{
+				Offsets: true, Keys: true, Retains: true, Competing: true, Healthy: true,
+				Neighbours: func(t *testing.T) (short, long queue.Queue) {
+					name := fmt.Sprintf("test-%d-1000", names.Add(1))
+					with := cfg
+					with.Name = name + "0"
+					cfg := cfg
+					cfg.Name = name
+					return open(t, cfg), open(t, with)
+				},
+				Stall: func(t *testing.T) queue.Queue {
+					s := start(t)
+					cfg := cfg
+					cfg.URL = s.url()
+					return stalling{open(t, cfg), s}
+				},
+			})
+		})
+	}
+}
+
+func TestDurabilityIsWhatTheServerSays(t *testing.T) {
+	for says, c := range map[string]struct {
+		settings []string
+		cfg      Config
+		safe     bool
+	}{
+		"synced to disk (appendfsync always)": {[]string{"--appendonly", "yes", "--appendfsync", "always"}, Config{}, true},
+		"about the last second":               {[]string{"--appendonly", "yes"}, Config{}, false},
+		"(appendfsync no)":                    {[]string{"--appendonly", "yes", "--appendfsync", "no"}, Config{}, false},
+		"memory only (appendonly no)":         {nil, Config{}, false},
+		`(save "3600 1")`:                     {[]string{"--save", "3600 1"}, Config{}, false},
+		"evicts keys":                         {[]string{"--appendonly", "yes", "--appendfsync", "always", "--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru"}, Config{}, false},
+		"(WAIT 1 200)":                        {nil, Config{Wait: 1, WaitTimeout: 200 * time.Millisecond}, false},
+		"(NOACK)":                             {nil, Config{NoAck: true}, false},
+		"(MAXLEN)":                            {nil, Config{MaxLen: 10}, false},
+		"CONFIG GET is refused":               {[]string{"--rename-command", "CONFIG", ""}, Config{}, false},
+	} {
+		s := start(t, c.settings...)
+		c.cfg.URL = s.url()
+		q := open(t, c.cfg)
+		info := q.Info()
+		if !strings.Contains(info.Durability, says) && !(says == `(save "3600 1")` && strings.Contains(info.Durability, `save "3600 1"`)) {
+			t.Errorf("the durability is %q, not with %q", info.Durability, says)
+		}
+		if info.LosesNothing != c.safe || !strings.Contains(info.Durability, "(Redis 7") && !strings.Contains(info.Durability, "(Redis ") {
+			t.Errorf("%s: %+v", says, info)
+		}
+		q.Close()
+		s.stop()
+	}
+}
+
+// Without the replicas that WAIT asks for, a message has failed, although the
+// server has it.
+func TestTooFewReplicasAreAFailure(t *testing.T) {
+	q := open(t, Config{URL: start(t).url(), Wait: 1, WaitTimeout: 50 * time.Millisecond})
+	if err := q.Create(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var got []queue.Ack
+	p, err := q.Producer(t.Context(), queue.ProducerConfig{Acked: func(a []queue.Ack) { got = append(got, a...) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Send(t.Context(), []queue.Message{{Payload: []byte("x")}})
+	if err := p.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if len(got) != 1 || got[0].Err == nil || !strings.Contains(got[0].Err.Error(), "0 of 1 replicas") {
+		t.Errorf("the fates are %+v", got)
+	}
+}
+
+func TestWhatIsNotOursIsLeftAlone(t *testing.T) {
+	q := open(t, Config{URL: start(t).url(), Name: "theirs"})
+	if err := q.client.Set(t.Context(), "theirs:0", "precious", 0).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if err := q.Create(t.Context()); err == nil || !strings.Contains(err.Error(), "theirs") {
+		t.Errorf("Create over keys of others: %v", err)
+	}
+	if err := q.Remove(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if v := q.client.Get(t.Context(), "theirs:0").Val(); v != "precious" {
+		t.Errorf("the key of others is %q", v)
+	}
+}
+
+func TestPasswords(t *testing.T) {
+	s := start(t, "--requirepass", "secret")
+	open(t, Config{URL: s.url(), Identity: broker.Identity{Password: "secret"}})
+	if _, err := New(t.Context(), Config{URL: s.url(), Name: "x", Identity: broker.Identity{Password: "wr0ng"}}); err == nil || strings.Contains(err.Error(), "wr0ng") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+// A server that syncs each write loses nothing that it acknowledged, when it is
+// killed in the middle of a load; the clients go on by themselves.
+func TestAKilledServerLosesNothingAcknowledged(t *testing.T) {
+	s := start(t, "--appendonly", "yes", "--appendfsync", "always")
+	q := open(t, Config{URL: s.url(), Pipeline: 50, MaxPending: 500})
+	if err := q.Create(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	acked, fates := map[uint64]bool{}, int64(0)
+	events := map[string]bool{}
+	event := func(e queue.Event) {
+		mu.Lock()
+		defer mu.Unlock()
+		events[e.Kind] = true
+	}
+	p, err := q.Producer(t.Context(), queue.ProducerConfig{Event: event, Acked: func(acks []queue.Ack) {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, a := range acks {
+			fates += a.N
+			for i := range a.N {
+				if a.Err == nil {
+					acked[uint64(a.First+i)] = true
+				}
+			}
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := q.Consumer(t.Context(), queue.ConsumerConfig{Group: "g", Event: event})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	sent := uint64(0)
+	send := func() {
+		ms := make([]queue.Message, 20)
+		for i := range ms {
+			ms[i] = queue.Message{Payload: binary.LittleEndian.AppendUint64(nil, sent+uint64(i)), Partition: queue.AnyPartition}
+		}
+		took, err := p.Send(ctx, ms)
+		sent += uint64(took)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	count := func() int {
+		mu.Lock()
+		defer mu.Unlock()
+		return len(acked)
+	}
+	for count() < 1000 {
+		send()
+	}
+	s.stop()
+	send()
+	before := count()
+	s.start(t)
+	for count() < before+100 {
+		send()
+	}
+	if err := p.Flush(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if fates != int64(sent) {
+		t.Errorf("%d of %d messages have a fate", fates, sent)
+	}
+	received := map[uint64]bool{}
+	for lost := len(acked); lost > 0; {
+		batch, err := c.Receive(ctx)
+		if err != nil {
+			t.Fatalf("%v: %d of %d acknowledged messages were lost", err, lost, len(acked))
+		}
+		for _, d := range batch {
+			k := binary.LittleEndian.Uint64(d.Payload)
+			if acked[k] && !received[k] {
+				lost--
+			}
+			received[k] = true
+		}
+	}
+	if !events["disconnected"] || !events["reconnected"] {
+		t.Errorf("the events are %v", events)
+	}
+	t.Logf("%d sent, %d acknowledged, %d received", sent, len(acked), len(received))
+}

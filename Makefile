@@ -77,6 +77,17 @@ STEP ?= 30s
 bench-runner:
 	$(GO) test -run '^$$' -bench SendLag -benchtime 5x -timeout 1h ./runner -args -step=$(STEP)
 
+# Every fuzz target for FUZZTIME, one after the other. What is found is kept as a
+# seed below testdata/fuzz of its room.
+FUZZTIME ?= 30s
+fuzz:
+	@for room in $$($(GO) list ./...); do \
+	  for target in $$($(GO) test -list '^Fuzz' $$room | grep '^Fuzz' || true); do \
+	    echo "== $$room $$target for $(FUZZTIME)"; \
+	    $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$room; \
+	  done; \
+	done
+
 tools: $(TOOLS)/versitygw-$(VERSITYGW_VERSION) $(TOOLS)/staticcheck-$(STATICCHECK_VERSION)
 
 # An empty file named after the version says that this version is installed.

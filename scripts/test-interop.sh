@@ -17,6 +17,22 @@ if ! cmp -s "$requirements" "$venv/requirements.txt"; then
 fi
 PYTHON=$venv/bin/python go test -count=1 -tags interop ./interop/deltatable/...
 
+# Spark runs the query of `analyze sql`, in one process, by an environment of its
+# own: it is large.
+spark=$PWD/.tools/spark
+requirements=interop/spark/requirements.txt
+if ! command -v java >/dev/null; then
+  echo "The test against Spark needs Java 17 or 21: install a JRE (Debian: apt-get install default-jre-headless)." >&2
+  exit 1
+fi
+if ! cmp -s "$requirements" "$spark/requirements.txt"; then
+  rm -rf "$spark"
+  python3 -m venv "$spark"
+  "$spark/bin/pip" install -q -r "$requirements"
+  cp "$requirements" "$spark/requirements.txt"
+fi
+PYTHON=$spark/bin/python go test -count=1 -tags interop ./interop/spark
+
 # What takes minutes, and finds nothing more under the race detector: the wider
 # scopes of the commit protocol, and 10,000 commits.
 DELTALAKE_TEST_WIDE=1 go test -count=1 -timeout 30m -run 'TestCommitProtocolExplored|TestTenThousandCommits' ./queue/deltalake

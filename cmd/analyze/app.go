@@ -30,6 +30,8 @@ func newApp() *cli.App {
 			serveCommand(),
 			digestCommand(),
 			importCommand(),
+			exportCommand(),
+			sqlCommand(),
 			versionCommand(),
 		},
 	}

@@ -33,7 +33,7 @@ the run printed, or its id, with the flags that it was started with.`,
 			&cli.BoolFlag{Name: "log", Usage: "remove the run's raw log too"},
 			&cli.StringFlag{Name: "spool", Usage: "folder in which the run's spool lies", Value: defaultSpool},
 			&cli.BoolFlag{Name: "force", Usage: "remove them although the run seems to be under way"},
-		}, without(placeFlags(), "prices")...),
+		}, append(without(placeFlags(), "prices"), serverFlags()...)...),
 		Action: clean,
 	}
 }
@@ -64,7 +64,45 @@ func clean(c *cli.Context) error {
 			}
 		}
 	}
-	return target.remove(c)
+	if err := target.remove(c); err != nil {
+		return err
+	}
+	return cleanServers(c, target.run)
+}
+
+// serverFlags say where the servers are of queues that leave something there.
+func serverFlags() (flags []cli.Flag) {
+	flags = append(flags, &cli.StringFlag{Name: "queue", Aliases: []string{"q"}, Usage: "remove what the run left of this queue on its servers, too", DefaultText: "only what lies in a store"})
+	seen := map[string]bool{}
+	for _, k := range kinds() {
+		for _, f := range k.placed {
+			if name := f.Names()[0]; !seen[name] {
+				seen[name] = true
+				flags = append(flags, f)
+			}
+		}
+	}
+	return flags
+}
+
+// cleanServers removes what a run left on the servers of its queue.
+func cleanServers(c *cli.Context, run string) error {
+	if !c.IsSet("queue") {
+		return nil
+	}
+	k, err := kindNamed(c.String("queue"))
+	if err != nil {
+		return err
+	}
+	if k.clean == nil {
+		return command.Misusef("--queue %s: a queue of this kind leaves nothing that `bench clean` removes from a server", k.name)
+	}
+	n, err := k.clean(c, run)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(c.App.Writer, "removed %d of run %s from the servers of queue %s\n", n, run, k.name)
+	return nil
 }
 
 // remains are what a run may have left.

@@ -16,7 +16,7 @@ import (
 
 // kafkaKinds are Kafka and what speaks its protocol.
 func kafkaKinds() []kind {
-	k := kind{name: "kafka", usage: "a topic of Apache Kafka", headers: true, flags: kafkaFlags(), servers: kafkaHosts}
+	k := kind{name: "kafka", usage: "a topic of Apache Kafka", headers: true, flags: kafkaFlags(), servers: kafkaHosts, clean: cleanKafka, placed: kafkaPlaceFlags()}
 	k.parse = func(c *cli.Context) (opener, error) { return parseKafka(c, "kafka") }
 	r := k
 	r.name, r.usage = "redpanda", "the same of Redpanda"
@@ -99,6 +99,19 @@ func kafkaHosts(c *cli.Context) []string {
 		return nil // parse says why
 	}
 	return s.Brokers
+}
+
+// cleanKafka removes the topics that a run made.
+func cleanKafka(c *cli.Context, run string) (int, error) {
+	s, notes, inProcess, err := kafkaSettings(c)
+	if err != nil {
+		return 0, err
+	}
+	if inProcess {
+		return 0, command.Misusef("--brokers embedded ended with its run: there is nothing to remove")
+	}
+	tellNotes(c, notes)
+	return kafka.RemoveTopics(c.Context, s, topicPrefix(run))
 }
 
 // topicName is the topic of a step of a run. All of a run begin alike, so that

@@ -29,6 +29,11 @@ type kind struct {
 	// servers are the addresses (host:port) that the flags name, for a note where
 	// one is on this machine; nil for a queue without a server of its own.
 	servers func(c *cli.Context) []string
+	// clean removes what a run that was killed left on its servers, which the
+	// flags of placed name, and returns how many topics or the like it removed;
+	// nil for a queue that leaves nothing outside of an object store.
+	clean  func(c *cli.Context, run string) (int, error)
+	placed []cli.Flag
 	// parse reads the flags, before anything is opened.
 	parse func(c *cli.Context) (opener, error)
 }

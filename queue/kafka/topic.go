@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -126,6 +127,36 @@ func (q *Queue) removeGroups(ctx context.Context) {
 	if len(names) > 0 {
 		_, _ = q.admin.DeleteGroups(ctx, names...)
 	}
+}
+
+// RemoveTopics deletes the topics whose names begin with a prefix that is not
+// empty, and returns how many there were.
+func RemoveTopics(ctx context.Context, s Settings, prefix string) (int, error) {
+	cfg := Config{Settings: s, Topic: prefix + "x"}
+	if prefix == "" {
+		return 0, errors.New("kafka: every topic begins with nothing: name a prefix")
+	}
+	q, err := New(ctx, cfg)
+	if err != nil {
+		return 0, err
+	}
+	defer q.Close()
+	all, err := q.admin.ListTopics(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("kafka: listing the topics: %w", err)
+	}
+	n := 0
+	for _, name := range all.Names() {
+		if !strings.HasPrefix(name, prefix) {
+			continue
+		}
+		q.cfg.Topic = name
+		if err := q.removeTopic(ctx); err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, nil
 }
 
 // detail is what the cluster says of the topic.

@@ -1,0 +1,100 @@
+//go:build !min && !nokafka
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/twmb/franz-go/pkg/kfake"
+)
+
+// A run against a broker leaves its topics to nobody, says what its results are
+// worth, and records no secret.
+func TestKafkaRun(t *testing.T) {
+	bareEnvironment(t)
+	k, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.EnableSASL(), kfake.Superuser("SCRAM-SHA-512", "anna", "s3cret-word"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(k.Close)
+	settings := "security.protocol=sasl_plaintext\nsasl.mechanism=SCRAM-SHA-512\nsasl.username=anna\nsasl.password=s3cret-word\nlinger.ms=1\nstatistics.interval.ms=1000\n"
+	if err := os.WriteFile("client.properties", []byte(settings), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	place := []string{"--brokers", strings.Join(k.ListenAddrs(), ","), "--kafka-config", "client.properties"}
+	status, stdout, stderr := bench(t, append([]string{
+		"run", "--queue", "redpanda", "--rate", "200", "--duration", "500ms", "--run-id", "one", "--calibrate=false",
+		"--producers", "2", "--consumers", "2", "--partitions", "3", "-X", "acks=1", "-X", "compression.type=lz4",
+	}, place...)...)
+	if status != 0 || !strings.Contains(stdout, "queue redpanda") || !strings.Contains(stderr, "statistics.interval.ms has no effect") {
+		t.Fatalf("status %d\n%s\n%s", status, stdout, stderr)
+	}
+	for _, name := range filesBelow(".") {
+		body, err := os.ReadFile(name)
+		if err != nil || name == "client.properties" {
+			continue
+		}
+		if strings.Contains(string(body), "s3cret-word") {
+			t.Errorf("%s holds the password", name)
+		}
+		if filepath.Base(name) == "run.json" && !strings.Contains(string(body), "acks=1: the leader has the message") {
+			t.Errorf("the manifest does not say what an acknowledgement is worth:\n%s", body)
+		}
+	}
+	if strings.Contains(stdout+stderr, "s3cret-word") {
+		t.Error("the output holds the password")
+	}
+	if k.TopicInfo("queuebench.one.step-0-repeat-0") != nil {
+		t.Error("the topic is left")
+	}
+	if err := k.CreateTopic("queuebench.one.step-7-repeat-0", 1, nil); err != nil {
+		t.Fatal(err)
+	}
+	status, stdout, stderr = bench(t, append([]string{"clean", "one", "--queue", "kafka"}, place...)...)
+	if status != 0 || !strings.Contains(stdout, "removed 1 of run one from the servers") || k.TopicInfo("queuebench.one.step-7-repeat-0") != nil {
+		t.Errorf("clean: status %d\n%s\n%s", status, stdout, stderr)
+	}
+}
+
+func TestKafkaMisuse(t *testing.T) {
+	bareEnvironment(t)
+	for says, args := range map[string][]string{
+		"no broker is named":          {},
+		"host:port":                   {"--brokers", ","},
+		"did you mean linger.ms?":     {"--brokers", "a:1", "-X", "linger.m=1"},
+		"name=value":                  {"--brokers", "a:1", "-X", "linger.ms"},
+		"must not stand on a command": {"--brokers", "a:1", "-X", "sasl.password=hush"},
+		"group.id is missing":         {"--brokers", "a:1", "-X", "session.timeout.ms=6000"},
+		"--reading static ends":       {"--brokers", "a:1", "--reading", "static"},
+		"does nothing with --topic":   {"--brokers", "a:1", "--topic", "t", "--partitions", "2"},
+		"both say where consumers":    {"--brokers", "a:1", "--start-time", "5", "--only-new"},
+		"lies before 1970":            {"--brokers", "a:1", "--start-time", "-5"},
+		"write a time such as":        {"--brokers", "a:1", "--start-time", "yesterday"},
+		"--max-backlog -1":            {"--brokers", "a:1", "--max-backlog", "-1"},
+		"commit policy":               {"--brokers", "a:1", "--commit-policy", "sometimes"},
+		"without a transactional.id":  {"--brokers", "a:1", "--transaction-interval", "1s"},
+		"begins without any":          {"--brokers", "embedded", "--topic", "t"},
+		"--topic-config \"x\"":        {"--brokers", "a:1", "--topic-config", "x"},
+	} {
+		status, stdout, stderr := bench(t, append([]string{"run", "--queue", "kafka", "--rate", "1", "--duration", "1s"}, args...)...)
+		if status != 2 || stdout != "" || !strings.Contains(stderr, says) || strings.Contains(stderr, "hush") {
+			t.Errorf("%q: status %d, %q, %q", args, status, stdout, stderr)
+		}
+	}
+	if status, _, stderr := bench(t, "run", "--queue", "memory", "--brokers", "a:1", "--rate", "1"); status != 2 || !strings.Contains(stderr, "belongs to --queue kafka") {
+		t.Errorf("--brokers with memory: status %d, %q", status, stderr)
+	}
+}
+
+// What is there when the consumers are released is read by static readers, which
+// then end by themselves.
+func TestKafkaStaticBacklog(t *testing.T) {
+	bareEnvironment(t)
+	status, stdout, stderr := bench(t, "backlog", "--queue", "kafka", "--brokers", "embedded", "--backlog", "500", "--reading", "static", "--partitions", "2", "--calibrate=false")
+	if status != 0 {
+		t.Errorf("status %d\n%s\n%s", status, stdout, stderr)
+	}
+}

@@ -56,6 +56,9 @@ func samples() map[string]Figure {
 	few := sampleDistribution(1000, 1)
 	few.Blocks = 3
 	return map[string]Figure{
+		"stages":             StageTimes(sampleStages(3), Style{Titled: true}),
+		"stages-many":        StageTimes(sampleStages(14), Style{Theme: Dark}),
+		"stages-none":        StageTimes(sampleSummary(rates, 1, nil), Style{Width: 360, Height: 260}),
 		"ratio":              QuantileRatio("base", "new", analysis.EndToEnd, sampleRatios()[:1], Style{}),
 		"ratio-three":        QuantileRatio("before <b>", "after", analysis.Publish, sampleRatios(), Style{Titled: true, Theme: Dark}),
 		"ratio-empty":        QuantileRatio("a", "b", analysis.EndToEnd, nil, Style{}),

@@ -151,3 +151,17 @@ func sampleScaling() analysis.Scaling {
 		{Resource: 1, ReceivedPerS: 9800}, {Resource: 2, ReceivedPerS: 18700}, {Resource: 4, ReceivedPerS: 33000}, {Resource: 8, ReceivedPerS: 49990, RateBound: true},
 	}}
 }
+
+// sampleStages are steps of a Delta queue with all stages.
+func sampleStages(steps int) analysis.Summary {
+	var rates []float64
+	for i := range steps {
+		rates = append(rates, float64(1000*(i+1)))
+	}
+	return sampleSummary(rates, 1, func(s *analysis.StepSummary) {
+		s.Stages = &analysis.Stages{}
+		for i, name := range []string{"wait", "encode", "data_put", "commit_put", "discover", "commit_get", "data_get", "decode", "deliver"} {
+			s.Stages.Stages = append(s.Stages.Stages, analysis.StageStats{Stage: name, N: 100, MeanNs: int64([]float64{90e6, 0.4e6, 9e6, 6e6, 70e6, 4e6, 5e6, 0.3e6, 0.1e6}[i] * (1 + s.Rate/20000))})
+		}
+	})
+}

@@ -46,7 +46,7 @@ func drawScaling(c draw.Canvas, pal Palette, fc face, s analysis.Scaling, settin
 	}
 	y := countAxis(top * 1.05)
 	fr := newFrame(pal, fc, "messages per second", setting, y)
-	fr.endRoom = roomFor(fc, []string{"linear"}, c.Size().X)
+	fr.endRoom = roomFor(fc, []string{"linear", "received"}, c.Size().X)
 	pos, lo, hi, ticks := rateAxis(xs, c.Size().X-fr.endRoom-86, fc)
 	fr.X.Min, fr.X.Max = lo, hi
 	fr.X.Tick.Marker = ticker(ticks)

@@ -57,7 +57,7 @@ func plotCommand() *cli.Command {
 }
 
 // figureNames are what can be drawn, those of a step first.
-var figureNames = []string{"latency-over-time", "percentile-spectrum", "distribution", "throughput-over-time", "backlog-over-time", "latency-per-rate"}
+var figureNames = []string{"latency-over-time", "percentile-spectrum", "distribution", "throughput-over-time", "backlog-over-time", "stage-times", "latency-per-rate"}
 
 // figuresOf draws the named figures, all when none is named.
 func figuresOf(d *analysis.Digest, v analysis.View, style figure.Style, names []string) []figure.Figure {
@@ -84,7 +84,11 @@ func figuresOf(d *analysis.Digest, v analysis.View, style figure.Style, names []
 	if len(all) > 1 {
 		add("percentile-spectrum", func() figure.Figure { return figure.PercentileSpectrum(all, style) })
 	}
-	add("latency-per-rate", func() figure.Figure { return figure.LatencyPerRate(analysis.Summarize(d, v), v.Kind, style) })
+	sum := analysis.Summarize(d, v)
+	if slices.ContainsFunc(sum.Steps, func(s analysis.StepSummary) bool { return s.Stages != nil }) {
+		add("stage-times", func() figure.Figure { return figure.StageTimes(sum, style) })
+	}
+	add("latency-per-rate", func() figure.Figure { return figure.LatencyPerRate(sum, v.Kind, style) })
 	return figures
 }
 

@@ -22,6 +22,7 @@ func newApp() *cli.App {
 		Commands: []*cli.Command{
 			summaryCommand(),
 			compareCommand(),
+			overlayCommand(),
 			checkCommand(),
 			historyCommand(),
 			plotCommand(),

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"fmt"
+	"html"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"queuebench/analysis"
+	"queuebench/figure"
+	"queuebench/internal/command"
+	"queuebench/internal/storeflags"
+)
+
+func overlayCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "overlay",
+		Usage:     "draw several runs into one figure of latency per rate",
+		ArgsUsage: "RUN RUN…",
+		Description: "Writes overlay.html and latency-per-rate.svg, with a line for each run and a table that has what an\n" +
+			"acknowledgement meant beside each number, and prints that table and the paths. It tests nothing:\n" +
+			"analyze compare does.\n\n" + runArgument,
+		UsageText: "   analyze overlay RUN RUN --out figures",
+		Flags: append(append(viewFlags(),
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "folder to write to", Value: "."},
+		), storeflags.Flags()...),
+		Action: overlay,
+	}
+}
+
+func overlay(c *cli.Context) error {
+	v, err := viewOf(c)
+	if err != nil {
+		return err
+	}
+	if c.NArg() < 2 {
+		return command.Misusef("overlay takes at least two RUNs: give the addresses that bench printed last")
+	}
+	dir, err := outOf(c)
+	if err != nil {
+		return err
+	}
+	var all []analysis.Summary
+	for _, address := range c.Args().Slice() {
+		d, err := openRun(c, address, v)
+		if err != nil {
+			return err
+		}
+		all = append(all, analysis.Summarize(d, v.Of(d)))
+	}
+	labels := overlayLabels(all)
+	f := figure.LatencyPerRate(overlaid(all, labels), v.Kind, figure.Style{LogScale: v.LogScale, Titled: true, Percentiles: v.Percentiles})
+	for i := range all {
+		f.Caption += fmt.Sprintf(" %s: %s", labels[i], all[i].Queue.Durability)
+	}
+	header, rows := overlayTable(all, labels, v)
+	if err := makeFolder(dir); err != nil {
+		return err
+	}
+	svg := filepath.Join(dir, f.Name+".svg")
+	if err := writeFile(svg, func(w io.Writer) error { return f.WriteTo(w, "svg") }); err != nil {
+		return err
+	}
+	page := filepath.Join(dir, "overlay.html")
+	if err := writeFile(page, func(w io.Writer) error { return overlayPage(w, f, header, rows) }); err != nil {
+		return err
+	}
+	for _, row := range append([][]string{header}, rows...) {
+		if err := command.Print(c.App.Writer, "%s\n", strings.Join(row, "\t")); err != nil {
+			return err
+		}
+	}
+	return command.Print(c.App.Writer, "%s\n%s\n", svg, page)
+}
+
+// overlayLabels name the runs by their queues, with a number where one comes
+// again.
+func overlayLabels(all []analysis.Summary) []string {
+	seen := map[string]int{}
+	var labels []string
+	for i := range all {
+		kind := all[i].Queue.Kind
+		if all[i].Queue.InProcess {
+			kind += " (in-process floor)"
+		}
+		if seen[kind]++; seen[kind] > 1 {
+			kind = fmt.Sprintf("%s %d", kind, seen[kind])
+		}
+		labels = append(labels, kind)
+	}
+	return labels
+}
+
+// overlaid is one summary with the steps of all, each a variant of its run.
+func overlaid(all []analysis.Summary, labels []string) analysis.Summary {
+	var sum analysis.Summary
+	for i := range all {
+		for _, s := range all[i].Steps {
+			s.Variant = strings.TrimSuffix(labels[i]+", "+s.Variant, ", ")
+			sum.Steps = append(sum.Steps, s)
+		}
+	}
+	return sum
+}
+
+func overlayTable(all []analysis.Summary, labels []string, v analysis.View) (header []string, rows [][]string) {
+	header = []string{"queue", "msg/s", "messages", "lost"}
+	for _, p := range v.Percentiles {
+		header = append(header, figure.PercentileName(p))
+	}
+	header = append(header, "an acknowledgement means")
+	for i := range all {
+		for _, s := range all[i].Steps {
+			l := s.Latencies[v.Kind.String()]
+			name := strings.TrimSuffix(labels[i]+", "+s.Variant, ", ")
+			row := []string{name, fmt.Sprint(s.Rate), fmt.Sprint(l.N), fmt.Sprint(s.Accounting.Lost)}
+			for _, p := range v.Percentiles {
+				text := "-"
+				if q, ok := l.Percentiles[figure.PercentileName(p)[1:]]; ok {
+					text = q.Text()
+				}
+				row = append(row, text)
+			}
+			rows = append(rows, append(row, all[i].Queue.Durability))
+		}
+	}
+	return header, rows
+}
+
+// overlayPage is a page without scripts.
+func overlayPage(w io.Writer, f figure.Figure, header []string, rows [][]string) error {
+	var b strings.Builder
+	b.WriteString("<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>" + html.EscapeString(f.Title) + "</title>\n" +
+		"<style>body{font:15px/1.5 system-ui,sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem}table{border-collapse:collapse}" +
+		"td,th{padding:.3rem .6rem;border-bottom:1px solid #ccc;text-align:left;vertical-align:top}td:not(:last-child){white-space:nowrap}svg{max-width:100%;height:auto}</style>\n")
+	b.WriteString("<h1>" + html.EscapeString(f.Title) + "</h1>\n")
+	svg, err := f.SVG()
+	if err != nil {
+		return err
+	}
+	fmt.Fprint(&b, svg)
+	b.WriteString("\n<p>" + html.EscapeString(f.Caption) + "</p>\n<table><thead><tr>")
+	for _, h := range header {
+		b.WriteString("<th>" + html.EscapeString(h) + "</th>")
+	}
+	b.WriteString("</tr></thead><tbody>\n")
+	for _, row := range rows {
+		b.WriteString("<tr>")
+		for _, cell := range row {
+			b.WriteString("<td>" + html.EscapeString(cell) + "</td>")
+		}
+		b.WriteString("</tr>\n")
+	}
+	b.WriteString("</tbody></table>\n")
+	_, err = io.WriteString(w, b.String())
+	return err
+}

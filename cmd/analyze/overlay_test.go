@@ -1,0 +1,49 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Every number of an overlay has what an acknowledgement meant beside it, in the
+// text and in the page, and each run has a line of its own.
+func TestOverlayHasDurabilityBesideEachNumber(t *testing.T) {
+	dir := t.TempDir()
+	status, stdout, stderr := analyze(t, "overlay", fixture, fixture, "--out", dir, "--percentiles", "50,99")
+	if status != 0 {
+		t.Fatal(stderr)
+	}
+	lines := strings.Split(strings.TrimSpace(stdout), "\n")
+	if len(lines) < 5 || !strings.HasPrefix(lines[0], "queue\tmsg/s\tmessages\tlost\tp50\tp99\tan ack") {
+		t.Fatalf("the table is %q", stdout)
+	}
+	cells := strings.Split(lines[1], "\t")
+	durability := cells[len(cells)-1]
+	page, err := os.ReadFile(filepath.Join(dir, "overlay.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if durability == "" || !strings.Contains(string(page), "<svg") {
+		t.Errorf("durability %q, page of %d bytes", durability, len(page))
+	}
+	labels := map[string]bool{}
+	for _, line := range lines[1 : len(lines)-2] {
+		if !strings.HasSuffix(line, durability) {
+			t.Errorf("a row without durability: %q", line)
+		}
+		labels[strings.SplitN(line, "\t", 2)[0]] = true
+	}
+	for label := range labels {
+		if !strings.Contains(string(page), label) {
+			t.Errorf("the page does not name %s", label)
+		}
+	}
+	if len(labels) < 2 {
+		t.Errorf("the runs have the labels %v", labels)
+	}
+	if status, _, stderr := analyze(t, "overlay", fixture); status != 2 || !strings.Contains(stderr, "two RUNs") {
+		t.Errorf("one run: status %d, %q", status, stderr)
+	}
+}

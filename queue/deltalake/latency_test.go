@@ -3,9 +3,11 @@
 package deltalake
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"os"
 	"runtime"
@@ -22,16 +24,20 @@ import (
 	"queuebench/internal/versitygw"
 	"queuebench/objectstore"
 	"queuebench/queue"
+	"queuebench/stats"
 )
+
+// deltaLoad is a load, and what is aimed at.
+type deltaLoad struct {
+	rate     int
+	T, poll  time.Duration
+	p50, p99 time.Duration // p50 0: no growth
+	seconds  int           // 0: BENCH_DELTA_SECONDS
+}
 
 // deltaLoads are the loads of `make bench-delta`, with what is aimed at on a
 // quiet machine of two cores.
-var deltaLoads = []struct {
-	rate     int
-	T, poll  time.Duration
-	p50, p99 time.Duration // 0: no growth
-	seconds  int           // 0: BENCH_DELTA_SECONDS
-}{
+var deltaLoads = []deltaLoad{
 	{10_000, 100 * time.Millisecond, 5 * time.Millisecond, 65 * time.Millisecond, 120 * time.Millisecond, 0},
 	{10_000, 20 * time.Millisecond, 3 * time.Millisecond, 22 * time.Millisecond, 45 * time.Millisecond, 0},
 	{1_000, 10 * time.Millisecond, 2 * time.Millisecond, 16 * time.Millisecond, 35 * time.Millisecond, 0},
@@ -45,7 +51,7 @@ func fromEnv(b *testing.B, name string, or int) int {
 		return or
 	}
 	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 {
+	if err != nil || n < 0 || n == 0 && name != "BENCH_DELTA_PATHWAY" {
 		b.Fatalf("%s=%q: it is a number of at least 1", name, text)
 	}
 	return n
@@ -54,47 +60,122 @@ func fromEnv(b *testing.B, name string, or int) int {
 // BenchmarkDelta is `make bench-delta`: 100 B messages on an open-loop schedule
 // through versitygw on loopback, latency from intended to received, the first
 // second left out, nothing recorded; medians of BENCH_DELTA_REPEATS (5) runs of
-// BENCH_DELTA_SECONDS (10) each, and between them the same load through the
-// round trips of Pathway's connectors. Request times are taken in the HTTP
-// transport. It prints a table, and fails for nothing but errors.
+// BENCH_DELTA_SECONDS (8) each, and between them, BENCH_DELTA_PATHWAY (3) times,
+// the same load through the round trips of Pathway's connectors. The last load
+// runs once, for 60 s. BENCH_DELTA_ROWS ("1,4") takes some of the loads, counted
+// from 1. Request times are taken in the HTTP transport. It prints tables, and
+// fails for nothing but errors.
 func BenchmarkDelta(b *testing.B) {
-	repeats, given := fromEnv(b, "BENCH_DELTA_REPEATS", 5), fromEnv(b, "BENCH_DELTA_SECONDS", 10)
-	var out strings.Builder
-	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "msg/s\tT\tp50\taim\tp99\taim\tlast/first third\tsum\tp50/sum\tdata PUT p50/p99\tcommit PUT\tcommit GET\tdata GET\tmiss\tCPU ns/msg\tmallocs/msg\tas Pathway p50\tp99\tits p50 : ours\t")
-	for _, c := range deltaLoads {
-		seconds := given
-		if c.seconds > 0 && os.Getenv("BENCH_DELTA_SECONDS") == "" {
-			seconds = c.seconds
-		}
-		var ours, theirs []measured
-		for range repeats {
-			cfg := Config{CommitInterval: c.T, PollInterval: c.poll}
-			ours = append(ours, measureLatency(b, cfg, c.rate, seconds))
-			if c.p50 > 0 { // the last load is more than those round trips carry
-				cfg.Design = AsPathway
-				theirs = append(theirs, measureLatency(b, cfg, c.rate, seconds))
-			}
-		}
-		m := medians(ours)
-		sum := ExpectedP50(c.T, c.poll, 4, m.times())
-		fmt.Fprintf(w, "%d\t%v\t%s\t%s\t%s\t%s\t%.2f\t%s\t%.2f\t", c.rate, c.T, ms(m.p50), aim(c.p50), ms(m.p99), aim(c.p99), m.growth, ms(sum), float64(m.p50)/float64(sum))
-		for k := range m.requests {
-			fmt.Fprintf(w, "%s/%s\t", ms(m.requests[k][0]), ms(m.requests[k][1]))
-		}
-		fmt.Fprintf(w, "%.0f\t%.2f\t", m.cpu, m.mallocs)
-		if len(theirs) > 0 {
-			t := medians(theirs)
-			fmt.Fprintf(w, "%s\t%s\t%.1f\t\n", ms(t.p50), ms(t.p99), float64(t.p50)/float64(m.p50))
-		} else {
-			fmt.Fprintln(w, "-\t-\t-\t")
+	var rows []deltaRow
+	for k, c := range deltaLoads {
+		if rowWanted(b, k+1) {
+			rows = append(rows, measureRow(b, c))
 		}
 	}
-	w.Flush()
-	fmt.Printf("medians of %d runs, times in ms; CPU and mallocs are of queue, S3 client and load together, without recording\n%s", repeats, out.String())
+	printRows(rows)
 }
 
-func ms(d time.Duration) string { return fmt.Sprintf("%.1f", float64(d)/1e6) }
+// rowWanted says whether BENCH_DELTA_ROWS has a load.
+func rowWanted(b *testing.B, number int) bool {
+	text := os.Getenv("BENCH_DELTA_ROWS")
+	for item := range strings.SplitSeq(text, ",") {
+		n, err := strconv.Atoi(item)
+		if text != "" && (err != nil || n < 1 || n > len(deltaLoads)) {
+			b.Fatalf("BENCH_DELTA_ROWS=%q: it is numbers from 1 to %d, as 1,4", text, len(deltaLoads))
+		}
+		if text == "" || n == number {
+			return true
+		}
+	}
+	return false
+}
+
+// deltaRow is a load and the medians of its runs.
+type deltaRow struct {
+	deltaLoad
+	ours, theirs measured
+	runs         int
+	compared     bool
+	load         float64 // processor time of the load alone, ns a message
+}
+
+func measureRow(b *testing.B, c deltaLoad) deltaRow {
+	repeats, seconds, compare := fromEnv(b, "BENCH_DELTA_REPEATS", 5), fromEnv(b, "BENCH_DELTA_SECONDS", 8), fromEnv(b, "BENCH_DELTA_PATHWAY", 3)
+	if c.p50 == 0 { // the load for growth, which is more than Pathway's round trips carry
+		repeats, compare = 1, 0
+		if os.Getenv("BENCH_DELTA_SECONDS") == "" {
+			seconds = c.seconds
+		}
+	}
+	row := deltaRow{deltaLoad: c, runs: repeats, compared: compare > 0, load: loadAlone(b, c.rate)}
+	var ours, theirs []measured
+	for k := range max(repeats, compare) {
+		cfg := Config{CommitInterval: c.T, PollInterval: c.poll}
+		if k < repeats {
+			ours = append(ours, measureLatency(b, cfg, c.rate, seconds))
+		}
+		if k < compare {
+			cfg.Design = AsPathway
+			theirs = append(theirs, measureLatency(b, cfg, c.rate, seconds))
+		}
+	}
+	row.ours = medians(ours)
+	if row.compared {
+		row.theirs = medians(theirs)
+	}
+	return row
+}
+
+func printRows(rows []deltaRow) {
+	table := func(head string, line func(r *deltaRow) string) {
+		w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
+		fmt.Fprintf(w, "msg/s\tT\t%s\t\n", head)
+		for i := range rows {
+			fmt.Fprintf(w, "%d\t%v\t%s\t\n", rows[i].rate, rows[i].T, line(&rows[i]))
+		}
+		w.Flush()
+		fmt.Println()
+	}
+	fmt.Printf("\nLatency end to end, ms. The sum is Teff/2 + Pd + Pc + (δ+g)/2 + Gc + Gd of the medians below; A is the preset pathway.\n")
+	table("runs\tp50\taim\tp99\taim\tsum\tp50 : sum\tgrowth\tA p50\tA p99\tA p50 : p50", func(r *deltaRow) string {
+		m := &r.ours
+		sum := ExpectedP50(r.T, r.poll, 4, m.times())
+		line := fmt.Sprintf("%d\t%s\t%s\t%s\t%s\t%s\t%.2f\t%s\t", r.runs, ms(m.p50), aim(r.p50), ms(m.p99), aim(r.p99), ms(sum), float64(m.p50)/float64(sum), m.verdict)
+		if !r.compared {
+			return line + "-\t-\t-"
+		}
+		return line + fmt.Sprintf("%s\t%s\t%.1f", ms(r.theirs.p50), ms(r.theirs.p99), float64(r.theirs.p50)/float64(m.p50))
+	})
+	fmt.Printf("Requests, ms from the first byte sent to the last received, p50/p99; dollars are those of %s.\n", objectstore.Standard.Name)
+	table("δ\tdata PUT\tcommit PUT\tcommit GET\tdata GET\tmiss\tmisses a commit\trequests a million\t$ a million\tA $ a million", func(r *deltaRow) string {
+		var line strings.Builder
+		fmt.Fprintf(&line, "%v\t", r.poll)
+		for _, k := range r.ours.requests {
+			fmt.Fprintf(&line, "%s/%s\t", ms(k[0]), ms(k[1]))
+		}
+		fmt.Fprintf(&line, "%.1f\t%.0f\t%.4f\t", r.ours.misses, r.ours.sent, r.ours.dollars)
+		if r.compared {
+			fmt.Fprintf(&line, "%.4f", r.theirs.dollars)
+		} else {
+			line.WriteByte('-')
+		}
+		return line.String()
+	})
+	fmt.Println("Processor time of this process a message, ns: all, the load alone (into a queue that does nothing), and what is left for queue and S3 client.")
+	table("all\tload\tqueue and client\tmallocs", func(r *deltaRow) string {
+		return fmt.Sprintf("%.0f\t%.0f\t%.0f\t%.3f", r.ours.cpu, r.load, r.ours.cpu-r.load, r.ours.mallocs)
+	})
+}
+
+// never is the latency of a message that did not come in time.
+const never = time.Duration(math.MaxInt64)
+
+func ms(d time.Duration) string {
+	if d == never {
+		return "> deadline"
+	}
+	return fmt.Sprintf("%.1f", float64(d)/1e6)
+}
 
 func aim(d time.Duration) string {
 	if d == 0 {
@@ -116,7 +197,10 @@ const (
 // measured is one run.
 type measured struct {
 	p50, p99     time.Duration
-	growth       float64                        // median of the last third of the messages by that of the first
+	verdict      string                         // of the growth of the medians of seconds
+	misses       float64                        // a commit
+	sent         float64                        // requests, a million messages
+	dollars      float64                        // a million messages
 	requests     [requestKinds][2]time.Duration // p50 and p99
 	cpu, mallocs float64                        // a message
 }
@@ -128,7 +212,13 @@ func (m *measured) times() Times {
 // medians are the medians of each figure.
 func medians(all []measured) (m measured) {
 	m.p50, m.p99 = median(all, func(m *measured) time.Duration { return m.p50 }), median(all, func(m *measured) time.Duration { return m.p99 })
-	m.growth = median(all, func(m *measured) float64 { return m.growth })
+	m.verdict = all[0].verdict
+	for i := range all {
+		if all[i].verdict != m.verdict {
+			m.verdict = "differs by run"
+		}
+	}
+	m.misses, m.sent, m.dollars = median(all, func(m *measured) float64 { return m.misses }), median(all, func(m *measured) float64 { return m.sent }), median(all, func(m *measured) float64 { return m.dollars })
 	m.cpu, m.mallocs = median(all, func(m *measured) float64 { return m.cpu }), median(all, func(m *measured) float64 { return m.mallocs })
 	for k := range m.requests {
 		for i := range m.requests[k] {
@@ -237,13 +327,20 @@ func measureLatency(b *testing.B, cfg Config, rate, seconds int) (m measured) {
 	}
 	defer p.Close()
 	n := rate * seconds
-	latencies := make([]int64, 0, n)
-	mallocs, used := mallocsSoFar(), cpu(b)
+	latencies := make([]time.Duration, 0, n)
+	perSecond := make([]int, seconds) // how many of them were due by its end
+	mallocs, used, requests := mallocsSoFar(), cpu(b), store.Requests()
 	start := clk.Now() + int64(100*time.Millisecond)
+	// Who does not keep up is not waited for without end.
+	ctx, cancel := context.WithTimeout(b.Context(), time.Duration(3*seconds)*time.Second+10*time.Second)
+	defer cancel()
 	done := make(chan error, 1)
-	go func() { done <- openLoop(b, p, clk, start, n, rate) }()
+	go func() { done <- openLoop(ctx, p, clk, start, n, rate) }()
 	for got := 0; got < n; {
-		ds, err := c.Receive(b.Context())
+		ds, err := c.Receive(ctx)
+		if ctx.Err() != nil {
+			break
+		}
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -251,22 +348,29 @@ func measureLatency(b *testing.B, cfg Config, rate, seconds int) (m measured) {
 		for i := range ds {
 			due := int64(binary.LittleEndian.Uint64(ds[i].Payload))
 			if due-start > int64(time.Second) {
-				latencies = append(latencies, now-due)
+				latencies = append(latencies, time.Duration(now-due))
+				perSecond[min((due-start)/int64(time.Second), int64(seconds)-1)] = len(latencies)
 			}
 		}
 		got += len(ds)
 	}
-	if err := <-done; err != nil {
+	if err := <-done; err != nil && ctx.Err() == nil {
 		b.Fatal(err)
 	}
+	counts := store.Requests().Minus(requests)
+	m.sent = float64(counts.Total()) / float64(n) * 1e6
+	m.dollars = objectstore.Standard.Of(counts) / float64(n) * 1e6
+	m.misses = float64(counts.Miss) / float64(max(1, counts.PutIfAbsent))
 	m.cpu = float64(cpu(b)-used) / float64(n)
 	m.mallocs = float64(mallocsSoFar()-mallocs) / float64(n)
-	if len(latencies) < 3 {
+	if seconds < 2 {
 		b.Fatal("a run lasts at least two seconds: raise BENCH_DELTA_SECONDS")
 	}
-	third := len(latencies) / 3
-	m.growth = float64(quantile(slices.Clone(latencies[len(latencies)-third:]), 0.5)) / float64(quantile(slices.Clone(latencies[:third]), 0.5))
-	m.p50, m.p99 = time.Duration(quantile(latencies, 0.5)), time.Duration(quantile(latencies, 0.99))
+	m.verdict = growthOf(latencies, perSecond)
+	for len(latencies) < n-rate-1 {
+		latencies = append(latencies, never)
+	}
+	m.p50, m.p99 = quantile(latencies, 0.5), quantile(latencies, 0.99)
 	watch.mu.Lock()
 	defer watch.mu.Unlock()
 	for k, took := range watch.took {
@@ -277,8 +381,46 @@ func measureLatency(b *testing.B, cfg Config, rate, seconds int) (m measured) {
 	return m
 }
 
+// growthOf judges the medians of seconds, of which the first was left out.
+func growthOf(latencies []time.Duration, perSecond []int) string {
+	var seconds []float64
+	for k, from := 1, 0; k < len(perSecond); k++ {
+		if to := perSecond[k]; to > from {
+			seconds = append(seconds, float64(quantile(slices.Clone(latencies[from:to]), 0.5)))
+			from = to
+		} else {
+			seconds = append(seconds, math.NaN())
+		}
+	}
+	switch v := stats.Growth(seconds); {
+	case v.TooShort:
+		return "too short to tell"
+	case v.Growing:
+		return fmt.Sprintf("grows by %.1f ms a minute (z %.1f)", v.Slope*60/1e6, v.Z)
+	default:
+		return fmt.Sprintf("none (z %.1f over %d s)", v.Z, v.N)
+	}
+}
+
+// nothing takes messages and does nothing with them.
+type nothing struct{ queue.Producer }
+
+func (nothing) Send(_ context.Context, batch []queue.Message) (int, error) { return len(batch), nil }
+func (nothing) Flush(context.Context) error                                { return nil }
+
+// loadAlone is the processor time of the load, ns a message.
+func loadAlone(b *testing.B, rate int) float64 {
+	clk := clock.New()
+	used := cpu(b)
+	const seconds = 2
+	if err := openLoop(b.Context(), nothing{}, clk, clk.Now(), seconds*rate, rate); err != nil {
+		b.Fatal(err)
+	}
+	return float64(cpu(b)-used) / float64(seconds*rate)
+}
+
 // openLoop sends each message when it is due, with its due time in it.
-func openLoop(b *testing.B, p queue.Producer, clk *clock.Clock, start int64, n, rate int) error {
+func openLoop(ctx context.Context, p queue.Producer, clk *clock.Clock, start int64, n, rate int) error {
 	payloads := make([]byte, 100*4096)
 	var batch []queue.Message
 	for i := 0; i < n; {
@@ -297,11 +439,11 @@ func openLoop(b *testing.B, p queue.Producer, clk *clock.Clock, start int64, n, 
 			time.Sleep(time.Millisecond)
 			continue
 		}
-		if _, err := p.Send(b.Context(), batch); err != nil {
+		if _, err := p.Send(ctx, batch); err != nil {
 			return err
 		}
 	}
-	return p.Flush(b.Context())
+	return p.Flush(ctx)
 }
 
 // quantile is the nearest rank ⌈q·n⌉. It sorts.

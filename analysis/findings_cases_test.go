@@ -10,11 +10,6 @@ import (
 	"queuebench/rawlog"
 )
 
-func TestLoadFindings(t *testing.T)  { holdCases(t, loadCases(t)) }
-func TestShapeFindings(t *testing.T) { holdCases(t, shapeCases(t)) }
-func TestBoundFindings(t *testing.T) { holdCases(t, boundCases(t)) }
-func TestOwnFindings(t *testing.T)   { holdCases(t, ownCases(t)) }
-
 // of makes a step of 40 s at 500 msg/s with a latency of the message's number and
 // time.
 func of(t *testing.T, latency func(i int, at time.Duration) time.Duration) StepDigest {

@@ -44,9 +44,7 @@ func TestACalmRunHasNothingToSay(t *testing.T) {
 	}
 }
 
-// Each finding about a step: a log that shows it, one that nearly does.
-func TestStepFindings(t *testing.T) { holdCases(t, stepCases(t)) }
-
+// stepCases are those about steps of a schedule.
 func stepCases(t *testing.T) []findingCase {
 	base := calm(t)
 	ramp := func(perSecond time.Duration, seconds int) StepDigest {
@@ -183,8 +181,7 @@ func TestViewFindings(t *testing.T) {
 	}
 }
 
-func TestRunFindings(t *testing.T) { holdCases(t, runCases(t)) }
-
+// runCases are those about a run as a whole.
 func runCases(t *testing.T) []findingCase {
 	base := calm(t)
 	second := change(base, func(s *StepDigest) { s.Step, s.Rate = 1, 1000 })

@@ -117,9 +117,9 @@ func (g *guarantee) losesNothing(p *ProducerSettings) bool {
 	return p.Acks == -1 || p.Acks == 1 && g.replicas == 1
 }
 
-// deliversOnce tells whether no message is delivered twice as long as no member
-// of a group dies: a retry must not repeat it, and a partition that changes
-// hands must go on where it was left.
-func (s *Settings) deliversOnce(r Reading, readers int) bool {
-	return s.Producer.Idempotent && (r == Static || readers == 1 || s.Consumer.Commit != CommitNever)
+// deliversOnce tells whether no message is delivered twice as long as no process
+// with a member of a group dies: a retry must not repeat it, and a partition that
+// changes hands must go on where it was left.
+func (s *Settings) deliversOnce(r Reading) bool {
+	return s.Producer.Idempotent && (r == Static || s.Consumer.Commit != CommitNever)
 }

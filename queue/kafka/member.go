@@ -20,10 +20,11 @@ type group struct {
 	own     bool // made for this run
 	members int
 
-	once    sync.Mutex      // held while the starts are asked for
-	from    map[int32]int64 // where partitions start that have no position
-	force   bool            // start there whatever was committed before
-	started map[int32]bool  // partitions that a member had
+	once    sync.Mutex                // held while the starts are asked for
+	from    map[int32]int64           // where partitions start that have no position
+	force   bool                      // start there whatever was committed before
+	started map[int32]bool            // partitions that a member had
+	left    map[int32]kgo.EpochOffset // where members of this process left them
 }
 
 // member is a consumer as a member of a group.
@@ -60,7 +61,7 @@ func (q *Queue) enter(c *Consumer) *member {
 // newGroup names a group. The first one has the name that was asked for, since
 // that may be the only one that the client is allowed to use.
 func (q *Queue) newGroup(name string) *group {
-	g := &group{started: map[int32]bool{}}
+	g := &group{started: map[int32]bool{}, left: map[int32]kgo.EpochOffset{}}
 	switch id := q.cfg.Settings.Consumer.Group; {
 	case id == "":
 		g.id, g.own = q.cfg.GroupPrefix+"-"+name, true
@@ -146,6 +147,12 @@ func (m *member) adjust(_ context.Context, topics map[string]map[int32]kgo.Offse
 			position = kgo.EpochOffset{Epoch: -1, Offset: at}
 		} else if committed {
 			m.committed[k] = position.Offset
+		}
+		// What was delivered since the last commit, before the coordinator was
+		// lost, is not delivered again.
+		if left, ok := g.left[k]; ok && left.Offset > position.Offset && m.c.q.cfg.Settings.Consumer.Commit != CommitNever {
+			topics[m.c.q.cfg.Topic][k] = kgo.NewOffset().At(left.Offset).WithEpoch(left.Epoch)
+			position = left
 		}
 		g.started[k] = true
 		if position.Offset >= 0 {

@@ -101,7 +101,7 @@ func (q *Queue) Info() queue.Info {
 		StampResolution: time.Millisecond,
 		Durability:      q.guard.sentence(&s.Producer),
 		LosesNothing:    q.guard.losesNothing(&s.Producer),
-		DeliversOnce:    s.deliversOnce(q.cfg.Reading, q.cfg.Readers),
+		DeliversOnce:    s.deliversOnce(q.cfg.Reading),
 	}
 	if s.Producer.Transactional != "" {
 		info.CommitInterval = s.Producer.CommitInterval

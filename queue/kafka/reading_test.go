@@ -183,6 +183,39 @@ func TestAStalledConsumerStaysInItsGroup(t *testing.T) {
 	}
 }
 
+// A member that the coordinator does not know any more joins again, and delivers
+// nothing again that was not committed.
+func TestALostMembershipRepeatsNothing(t *testing.T) {
+	k := cluster(t)
+	cfg := config(k)
+	cfg.Settings.Consumer.CommitInterval = time.Hour
+	q := created(t, cfg)
+	c := consume(t, q, "g", queue.Start{})
+	p := produce(t, q)
+	p.send(t, 0, numbered(0, 50)...)
+	got, err := c.receive(t, 50, 5*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.ControlKey(int16(kmsg.Heartbeat), func(req kmsg.Request) (kmsg.Response, error, bool) {
+		r := req.ResponseKind().(*kmsg.HeartbeatResponse)
+		r.ErrorCode = kerr.UnknownMemberID.Code
+		return r, nil, true
+	})
+	deadline := time.Now().Add(5 * time.Second)
+	for c.kinds()["rebalance"] < 2 && time.Now().Before(deadline) {
+		time.Sleep(10 * time.Millisecond)
+	}
+	if n := c.kinds(); n["lost-partitions"] != 1 || n["rebalance"] != 2 {
+		t.Errorf("events %v", n)
+	}
+	p.send(t, 0, numbered(50, 50)...)
+	rest, _ := c.receive(t, 1000, 500*time.Millisecond)
+	if got = append(got, rest...); !slices.Equal(got, numbered(0, 100)) {
+		t.Errorf("%d deliveries, not each of 100 once", len(got))
+	}
+}
+
 // A rebalance while the partitions are paused loses nothing and repeats nothing.
 func TestARebalanceWhilePausedIsExact(t *testing.T) {
 	k := cluster(t)
@@ -236,9 +269,8 @@ func TestErrorsInARow(t *testing.T) {
 	q := created(t, config(k))
 	c := consume(t, q, "g", queue.Start{})
 	p := produce(t, q)
-	fetches := 0
 	fail := func(most int) {
-		fetches = 0
+		fetches := 0 // counted by the cluster alone
 		k.ControlKey(int16(kmsg.Fetch), func(req kmsg.Request) (kmsg.Response, error, bool) {
 			if fetches++; fetches > most {
 				return nil, nil, false

@@ -79,13 +79,20 @@ func (m *member) onLost(_ context.Context, _ *kgo.Client, topics map[string][]in
 		m.c.backlog.drop(gone)
 	}
 	m.forget(gone)
-	m.c.hooks.event(queue.Event{Kind: "lost-partitions", Text: "the group took partitions " + partitionsText(gone) + " away without asking: what was delivered since the last commit comes again"})
+	m.c.hooks.event(queue.Event{Kind: "lost-partitions", Text: "the group took partitions " + partitionsText(gone) + " away without asking: members of other processes may deliver again what came since the last commit"})
 }
 
+// forget gives partitions up, and leaves where they stood to the next member.
 func (m *member) forget(gone []int32) {
+	g := m.group
+	g.once.Lock()
+	defer g.once.Unlock()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, k := range gone {
+		if at, ok := m.next[k]; ok && at.Offset > g.left[k].Offset {
+			g.left[k] = at
+		}
 		delete(m.next, k)
 		delete(m.committed, k)
 	}

@@ -367,5 +367,8 @@ func perRateCaption(sum analysis.Summary, kind analysis.Kind, lines []rateLine, 
 	if len(left) > 0 {
 		b.WriteString(" Only in the table: " + list(names(left)) + ".")
 	}
+	if sum.Queue.Durability != "" { // no number without it
+		fmt.Fprintf(&b, " Queue: %s. %s", printable(sum.Queue.Kind), printable(sum.Queue.Durability))
+	}
 	return b.String()
 }

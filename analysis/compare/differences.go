@@ -80,6 +80,7 @@ func factsOf(m *rawlog.Manifest) []fact {
 	add("queue in the runner's process", strconv.FormatBool(q.InProcess))
 	add("queue carries headers", strconv.FormatBool(q.Headers))
 	add("queue carries keys", strconv.FormatBool(q.Keys))
+	add("resolution of the queue's stamps", interval(q.StampResolution))
 	for _, s := range []struct {
 		name  string
 		store *rawlog.StoreInfo

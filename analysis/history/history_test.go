@@ -134,6 +134,12 @@ func TestHistoryFindsTheNight(t *testing.T) {
 
 func TestGolden(t *testing.T) {
 	r := nightly(t)
+	for i := range r.Series {
+		for k := range r.Series[i].Points {
+			r.Series[i].Points[k].Doubts = nil // findings, which are not this package's
+		}
+	}
+	r.Series[0].Points[1].Doubts = []string{"runner-limited"}
 	var text, table bytes.Buffer
 	if err := errors.Join(WriteText(&text, r), WriteCSV(&table, r)); err != nil {
 		t.Fatal(err)

@@ -47,18 +47,20 @@ func stepBlocks(m *rawlog.Manifest, s *runner.StepResult) int64 {
 
 // jsonResult is what --json prints.
 type jsonResult struct {
-	Schema   string          `json:"schema"`
-	Run      string          `json:"run"`
-	Role     rawlog.Role     `json:"role,omitempty"` // of a half: it has 0 for what only the other one knows
-	Address  string          `json:"address"`
-	Complete bool            `json:"complete"`
-	Reason   string          `json:"reason,omitempty"`
-	Queue    string          `json:"queue"`
-	Embedded bool            `json:"in_process_floor"`
-	Warnings []string        `json:"warnings"`
-	Broken   []string        `json:"broken"`
-	Unsent   []string        `json:"unsent"`
-	Steps    []jsonStepEntry `json:"steps"`
+	Schema   string      `json:"schema"`
+	Run      string      `json:"run"`
+	Role     rawlog.Role `json:"role,omitempty"` // of a half: it has 0 for what only the other one knows
+	Address  string      `json:"address"`
+	Complete bool        `json:"complete"`
+	Reason   string      `json:"reason,omitempty"`
+	Queue    string      `json:"queue"`
+	// Durability is what an acknowledgement means.
+	Durability string          `json:"durability"`
+	Embedded   bool            `json:"in_process_floor"`
+	Warnings   []string        `json:"warnings"`
+	Broken     []string        `json:"broken"`
+	Unsent     []string        `json:"unsent"`
+	Steps      []jsonStepEntry `json:"steps"`
 	// Capacity is the result of a search.
 	Capacity *rawlog.Capacity `json:"capacity,omitempty"`
 	// Scenario is there when there was one.
@@ -135,7 +137,7 @@ func printResult(c *cli.Context, cfg *runner.Config, stores *opened, r *runner.R
 func printJSON(w io.Writer, m *rawlog.Manifest, stores *opened, r *runner.Result, s *scenarioResult) error {
 	out := jsonResult{
 		Schema: resultSchema, Run: m.Run, Role: m.Role, Address: stores.address, Complete: m.Complete, Reason: m.Reason, Queue: m.Queue.Kind,
-		Embedded: m.Store.Embedded || m.Queue.InProcess,
+		Durability: m.Queue.Durability, Embedded: m.Store.Embedded || m.Queue.InProcess,
 		Capacity: m.Capacity,
 		Warnings: notNil(m.Warnings), Broken: notNil(r.Broken), Unsent: notNil(r.Unsent), Steps: []jsonStepEntry{},
 		Scenario: s,
@@ -201,6 +203,9 @@ func printTable(out io.Writer, m *rawlog.Manifest, r *runner.Result) error {
 	}
 	if err := w.Flush(); err != nil {
 		return err
+	}
+	if m.Queue.Durability != "" {
+		fmt.Fprintf(out, "acked: %s\n", m.Queue.Durability)
 	}
 	for i := range r.Steps {
 		if text := costText(&r.Steps[i]); text != "" {

@@ -81,6 +81,7 @@ var mayEnter = map[string]string{
 		"runner/pace runner/capacity runner/hostinfo runner/calibration runner/metrics runner/tailing stats clock clock/offset workload scenario internal/nearest internal/yamlfile internal/command internal/storeflags internal/version " +
 		"queue/kafka queue/kafka/embedded queue/broker queue/jetstream queue/rabbitmq queue/redisstreams",
 	"interop/duckdb":       "",
+	"internal/benchlog":    "clock objectstore queue rawlog rawlog/logwriter",
 	"interop/spark":        "",
 	"interop/sqltest":      "",
 	"internal/kafkabroker": "",

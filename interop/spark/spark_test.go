@@ -22,7 +22,10 @@ func TestSQLAgreesWithTheSummary(t *testing.T) {
 	if out, err := exec.Command("go", "build", "-o", analyze, "../../cmd/analyze").CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
-	const run = "../../analysis/testdata/log"
+	run := filepath.Join(t.TempDir(), "run")
+	if out, err := exec.Command("go", "run", "../../internal/benchlog", "-n", "200000", "-rate", "20000", "-out", run).CombinedOutput(); err != nil {
+		t.Fatalf("no log: %v\n%s", err, out)
+	}
 	var queries [][]byte
 	cuts := [][]string{{"--warmup", "0s"}, {"--warmup", "1s", "--percentiles", "50,99,99.9"}}
 	for _, args := range cuts {

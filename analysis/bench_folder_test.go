@@ -1,0 +1,61 @@
+package analysis
+
+import (
+	"bytes"
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"queuebench/rawlog"
+)
+
+// folder is a log in a folder, whose objects are read whole.
+type folder string
+
+func (f folder) List(context.Context) ([]string, error) {
+	var names []string
+	err := fs.WalkDir(os.DirFS(string(f)), ".", func(name string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			names = append(names, name)
+		}
+		return err
+	})
+	return names, err
+}
+
+func (f folder) Open(_ context.Context, name string) (rawlog.Object, error) {
+	body, err := os.ReadFile(filepath.Join(string(f), filepath.FromSlash(name)))
+	return rawlog.Memory(body), err
+}
+
+func (f folder) Address() string { return string(f) }
+
+// BenchmarkFolder is a log in the folder BENCH_LOG to its digest: both tables
+// joined, all latencies, accounting; then the summary, and the digest written.
+func BenchmarkFolder(b *testing.B) {
+	dir := os.Getenv("BENCH_LOG")
+	if dir == "" {
+		b.Fatal("BENCH_LOG names no log: `make bench-analyze` makes one")
+	}
+	b.ReportAllocs()
+	cpu := cpuTime()
+	var messages int64
+	for b.Loop() {
+		d, err := Read(b.Context(), folder(dir), Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		s := Summarize(d, View{})
+		messages += s.Steps[0].Accounting.Scheduled
+		var out bytes.Buffer
+		if err := WriteDigest(&out, d); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(messages)/b.Elapsed().Seconds()/1e6, "Mmsg/s")
+	if used := cpuTime() - cpu; used > 0 {
+		b.ReportMetric(float64(messages)/used.Seconds()/1e6, "Mmsg/cpu-s")
+	}
+}

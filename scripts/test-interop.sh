@@ -4,18 +4,24 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 venv=$PWD/.tools/venv
-requirements=interop/deltatable/requirements.txt
-if ! cmp -s "$requirements" "$venv/requirements.txt"; then
+wanted=$(mktemp)
+trap 'rm -f "$wanted"' EXIT
+cat interop/deltatable/requirements.txt interop/kafka/requirements.txt >"$wanted"
+if ! cmp -s "$wanted" "$venv/requirements.txt"; then
   if ! command -v python3 >/dev/null; then
-    echo "The tests against delta-rs and DuckDB need Python 3.10 or later: install python3 (Debian: apt-get install python3-venv)." >&2
+    echo "The tests against delta-rs, DuckDB and librdkafka need Python 3.10 or later: install python3 (Debian: apt-get install python3-venv)." >&2
     exit 1
   fi
   rm -rf "$venv"
   python3 -m venv "$venv"
-  "$venv/bin/pip" install -q -r "$requirements"
-  cp "$requirements" "$venv/requirements.txt"
+  "$venv/bin/pip" install -q -r "$wanted"
+  cp "$wanted" "$venv/requirements.txt"
 fi
 PYTHON=$venv/bin/python go test -count=1 -tags interop ./interop/deltatable/...
+
+# A real Apache Kafka, which scripts/kafka.sh fetches with its Java.
+scripts/kafka.sh jars >/dev/null
+PYTHON=$venv/bin/python go test -count=1 -timeout 20m -tags interop ./interop/kafka/...
 
 # Spark runs the query of `analyze sql`, in one process, by an environment of its
 # own: it is large.

@@ -24,6 +24,8 @@ type draft struct {
 	first      schedule.Schedule
 	partitions int
 	open       opener
+	// throughTopic is what the pipeline of Through writes.
+	throughTopic string
 }
 
 // ratesOf are the rates that a command line asks for.
@@ -121,6 +123,10 @@ func draftsOf(c *cli.Context, k kind, rates ratesOf, seed uint64, varied []comma
 	if err != nil {
 		return nil, err
 	}
+	through, err := throughOf(c, k, load)
+	if err != nil {
+		return nil, err
+	}
 	profiles, err := profilesOf(c, rates)
 	if err != nil {
 		return nil, err
@@ -131,7 +137,7 @@ func draftsOf(c *cli.Context, k kind, rates ratesOf, seed uint64, varied []comma
 	}
 	var steps []draft
 	for _, p := range profiles {
-		d := draft{Plan: runner.Plan{Role: roleOf(c), Load: load, Settings: map[string]string{}}, arrivals: arrivals, partitions: c.Int("partitions"), open: open}
+		d := draft{Plan: runner.Plan{Role: roleOf(c), Load: load, Through: through, Settings: map[string]string{}}, arrivals: arrivals, partitions: c.Int("partitions"), open: open, throughTopic: c.String("through")}
 		d.arrivals.Profile = p
 		if d.first, err = scheduleOf(d.arrivals, seed, 0); err != nil {
 			return nil, err
@@ -237,11 +243,13 @@ func variations(c *cli.Context) ([]variant, error) {
 func (d draft) opened(clock *clock.Clock, stores *opened) runner.Plan {
 	p := d.Plan
 	p.Settings = maps.Clone(p.Settings)
-	open := stores.labelled(d.open(queueEnv{
+	env := queueEnv{
 		run: stores.run, clock: clock, store: stores.tables, partitions: d.partitions,
 		// A produce half knows of no consumers: there is one group at least.
 		rate: d.Rate.PerSecond() / float64(d.Load.Topics), consumers: max(1, d.Load.Groups), prices: stores.prices,
-	}))
+	}
+	open := stores.labelled(d.open(env))
+	p.Through = d.throughOpened(d.open, env)
 	p.Open = func(ctx context.Context, topic int) (queue.Queue, error) { return open(ctx, queueName(p, topic)) }
 	return p
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // notProducing are the flags of a load that a produce half has not.
-var notProducing = []string{"groups", "consumers", "consumer-delay", "repeats", "vary", "format", "delimiter", "identity"}
+var notProducing = []string{"groups", "consumers", "consumer-delay", "repeats", "vary", "format", "delimiter", "identity", "through", "through-identity"}
 
 func produceCommand() *cli.Command {
 	flags := []cli.Flag{&cli.StringFlag{Name: "rate", Aliases: []string{"r"}, Usage: "messages per second"}}

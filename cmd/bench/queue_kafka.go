@@ -16,7 +16,7 @@ import (
 
 // kafkaKinds are Kafka and what speaks its protocol.
 func kafkaKinds() []kind {
-	k := kind{name: "kafka", usage: "a topic of Apache Kafka", headers: true, flags: kafkaFlags(), servers: kafkaHosts, clean: cleanKafka, placed: kafkaPlaceFlags()}
+	k := kind{name: "kafka", usage: "a topic of Apache Kafka", headers: true, named: true, flags: kafkaFlags(), servers: kafkaHosts, clean: cleanKafka, placed: kafkaPlaceFlags()}
 	k.parse = func(c *cli.Context) (opener, error) { return parseKafka(c, "kafka") }
 	r := k
 	r.name, r.usage = "redpanda", "the same of Redpanda"
@@ -80,6 +80,9 @@ func parseKafka(c *cli.Context, name string) (opener, error) {
 		return func(ctx context.Context, name string) (queue.Queue, error) {
 			cfg := cfg
 			cfg.Partitions = env.partitions
+			if env.topic != "" {
+				cfg.Topic, cfg.Existing = env.topic, true
+			}
 			cfg.GroupPrefix = topicName(env.run, name)
 			if !cfg.Existing {
 				cfg.Topic = topicName(env.run, name)

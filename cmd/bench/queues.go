@@ -25,7 +25,9 @@ type kind struct {
 	inProcess bool
 	// headers says that its messages may carry headers.
 	headers bool
-	flags   []cli.Flag
+	// named says that it can read a topic of somebody else's by its name.
+	named bool
+	flags []cli.Flag
 	// servers are the addresses (host:port) that the flags name, for a note where
 	// one is on this machine; nil for a queue without a server of its own.
 	servers func(c *cli.Context) []string
@@ -55,6 +57,9 @@ type queueEnv struct {
 	rate      float64
 	consumers int // that read all messages
 	prices    objectstore.Prices
+	// topic is one that is there already and stays; empty for the kind's own
+	// choice.
+	topic string
 }
 
 // kinds are the queues of this program, the default first.

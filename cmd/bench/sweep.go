@@ -57,7 +57,7 @@ func loadFlags() []cli.Flag {
 		metricsFlag(),
 		&cli.BoolFlag{Name: "calibrate", Usage: "measure the load generator itself for half a second before the first rate, and keep that with the run", Value: true},
 	)
-	flags = append(append(flags, pacingFlags()...), queueFlags()...)
+	flags = append(append(append(flags, throughFlags()...), pacingFlags()...), queueFlags()...)
 	return append(flags, placeFlags()...)
 }
 

@@ -97,7 +97,7 @@ func (q *Queue) Info() queue.Info {
 	defer q.mu.Unlock()
 	s := &q.cfg.Settings
 	info := queue.Info{
-		Kind: q.cfg.Kind, Partitions: q.partitions, Headers: true, InProcess: q.cfg.InProcess,
+		Kind: q.cfg.Kind, Partitions: q.partitions, Headers: true, Keys: true, InProcess: q.cfg.InProcess,
 		StampResolution: time.Millisecond,
 		Durability:      q.guard.sentence(&s.Producer),
 		LosesNothing:    q.guard.losesNothing(&s.Producer),

@@ -15,7 +15,7 @@ WASM_EXEC = $(shell $(GO) env GOROOT)/lib/wasm/go_js_wasm_exec
 WASM_ROOMS := ./stats/... ./analysis/... ./figure/... ./report/...
 NESTED := wasm interop/browser
 
-.PHONY: build page bench bench-min analyze demo test test-interop lint test-unit test-wasm test-browser bench-delta bench-runner bench-log bench-analyze tools clean fuzz
+.PHONY: build page bench bench-min analyze demo test test-interop test-spark lint test-unit test-wasm test-browser bench-delta bench-runner bench-log bench-analyze tools clean fuzz
 
 build: bench analyze
 
@@ -72,6 +72,10 @@ bench-delta: tools
 
 test-interop:
 	scripts/test-interop.sh
+
+# Needs Java, takes minutes, and is no part of the other targets.
+test-spark:
+	scripts/test-spark.sh
 
 # How late messages are sent, and what they cost: medians of five steps of STEP,
 # at 10,000 and 1,000,000 messages per second. For a machine that is quiet.

@@ -43,13 +43,13 @@ func python(ctx context.Context, script string, args ...string) ([]byte, error) 
 	return out, nil
 }
 
-func openTable(t *testing.T, root, name string, schema deltalake.Schema) queue.Queue {
+func openTable(t *testing.T, root, name string, schema deltalake.Schema, inline int64) queue.Queue {
 	t.Helper()
 	store, err := objectstore.OpenFolder(root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	q, err := deltalake.New(deltalake.Config{Store: store, Name: name, CommitInterval: 20 * time.Millisecond, Schema: schema})
+	q, err := deltalake.New(deltalake.Config{Store: store, Name: name, CommitInterval: 20 * time.Millisecond, Schema: schema, InlineBytes: inline})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,10 +73,11 @@ func TestOthersReadWhatWeWrite(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		schema deltalake.Schema
-	}{{"data", deltalake.DataOnly}, {"pathway", deltalake.Pathway}} {
+		inline int64
+	}{{"data", deltalake.DataOnly, 0}, {"pathway", deltalake.Pathway, 0}, {"inline", deltalake.DataOnly, deltalake.MaxInlineBytes}} {
 		t.Run(c.name, func(t *testing.T) {
 			root := t.TempDir()
-			q := openTable(t, root, c.name, c.schema)
+			q := openTable(t, root, c.name, c.schema, c.inline)
 			if err := q.Create(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -144,7 +145,7 @@ func TestOthersReadWhatWeWrite(t *testing.T) {
 func TestWeConsumeOnceWhatOthersWriteWhileWeTail(t *testing.T) {
 	const commits, rows = 15, 40
 	root := t.TempDir()
-	q := openTable(t, root, "theirs", deltalake.DataOnly)
+	q := openTable(t, root, "theirs", deltalake.DataOnly, 0)
 	consumer, err := q.Consumer(t.Context(), queue.ConsumerConfig{Group: "g"})
 	if err != nil {
 		t.Fatal(err)

@@ -100,7 +100,11 @@ func (s *snapshot) rows() []checkpointRow {
 func (t *table) writeCheckpoint(ctx context.Context, s *snapshot) error {
 	rows := s.rows()
 	var file bytes.Buffer
-	w := parquet.NewGenericWriter[checkpointRow](&file, parquet.Compression(&parquet.Snappy), parquet.CreatedBy("queuebench", "1", ""))
+	// PLAIN, in pages of version 1: of the encoding that parquet-go prefers for
+	// strings, DELTA_LENGTH_BYTE_ARRAY, Spark 3.5 reads empty ones where a column
+	// has nulls, and then cannot open the table.
+	w := parquet.NewGenericWriter[checkpointRow](&file, parquet.Compression(&parquet.Snappy), parquet.CreatedBy("queuebench", "1", ""),
+		parquet.DataPageVersion(1), parquet.DefaultEncodingFor(parquet.ByteArray, &parquet.Plain))
 	if _, err := w.Write(rows); err != nil {
 		return fmt.Errorf("encode: %w", err)
 	}

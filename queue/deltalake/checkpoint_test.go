@@ -1,6 +1,7 @@
 package deltalake
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,6 +9,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
 
 	"queuebench/queue"
 )
@@ -74,6 +78,39 @@ func TestCheckpointsHoldWhatTheLogHolds(t *testing.T) {
 	}
 	sink.checkOnce(t, 1, n)
 	sink.checkOnce(t, 2, 5)
+}
+
+// A checkpoint is of the plainest Parquet, which every engine reads: pages of
+// version 1, PLAIN. (Spark 3.5 misreads the strings of DELTA_LENGTH_BYTE_ARRAY.)
+func TestCheckpointsAreOfThePlainestParquet(t *testing.T) {
+	cfg, l, _ := checkpointed(t)
+	var last lastCheckpointFile
+	body, err := l.q.tables[0].get(t.Context(), lastCheckpoint)
+	if err != nil || json.Unmarshal(body, &last) != nil {
+		t.Fatal(err)
+	}
+	body, _, err = cfg.Store.Get(t.Context(), "table/"+checkpointKey(last.Version))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := parquet.OpenFile(bytes.NewReader(body), int64(len(body)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, group := range f.Metadata().RowGroups {
+		for _, c := range group.Columns {
+			for _, e := range c.MetaData.Encoding {
+				if e != format.Plain && e != format.RLE {
+					t.Errorf("the column %v has the encoding %v", c.MetaData.PathInSchema, e)
+				}
+			}
+			for _, s := range c.MetaData.EncodingStats {
+				if s.PageType != format.DataPage {
+					t.Errorf("the column %v has a page of the type %v", c.MetaData.PathInSchema, s.PageType)
+				}
+			}
+		}
+	}
 }
 
 // A checkpoint that cannot be read costs time, not the table (delta-rs#2258,

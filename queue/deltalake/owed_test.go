@@ -28,7 +28,7 @@ var owed = []struct{ what, tests string }{
 	{"paths decoded once, none outside of the table", "TestPathsAreDecodedOnce TestPathsOutsideTheTableAreRefused"},
 	{"unsupported features refused by name", "TestUnsupportedTablesAreRefusedByName"},
 	{"removes refused by a queue", "TestRemovedRowsAreRefused"},
-	{"checkpoints: ours, those of others, of version 2, bad ones", "TestCheckpointsHoldWhatTheLogHolds TestCheckpointsOfOthers TestBadV2CheckpointsAreFallenBackFrom TestV2CheckpointNeedsItsFeature"},
+	{"checkpoints: ours, those of others, of version 2, bad ones", "TestCheckpointsHoldWhatTheLogHolds TestCheckpointsAreOfThePlainestParquet TestCheckpointsOfOthers TestBadV2CheckpointsAreFallenBackFrom TestV2CheckpointNeedsItsFeature"},
 	{"tables of other engines: rows of each snapshot, tails, refusals", "TestForeignSnapshotRows TestForeignTablesAsQueues TestForeignTablesAreNotAppendedTo"},
 	{"tables of others as a queue: column, stamps, retractions, nothing written", "TestStamps TestStampsBesideRetractions TestReadOnlyWritesNothing TestInspect cmd/bench:TestTailOfATableThatOthersWrite"},
 	{"copies in the commit", "TestInlinePayloadSavesTheGet TestInlinePayloadThatIsWrong TestInlinePayloadUnderFaults TestInlineRoundTrip"},

@@ -208,7 +208,20 @@ func ownCases(t *testing.T) []findingCase {
 			with(base, func(d *Digest) {
 				d.Manifest.Settings = map[string]string{"metrics-addr": "127.0.0.1:8080", "brokers": "b-127.0.0.1.example.org:9092"}
 			}), "(127.0.0.1:9000)"},
-		{"shared-host", Warning, with(base, func(d *Digest) { d.Manifest.Settings = map[string]string{"brokers": "far:9092,localhost:9092"} }), plain, "(localhost:9092)"},
+		{"shared-host", Warning, with(base, func(d *Digest) {
+			d.Manifest.Queue.Kind = "kafka"
+			d.Manifest.Settings = map[string]string{"brokers": "far:9092,localhost:9092"}
+		}), with(base, func(d *Digest) { // the defaults of other queues, which every run records
+			d.Manifest.Queue.Kind = "kafka"
+			d.Manifest.Settings = map[string]string{"brokers": "far:9092", "nats-url": "nats://127.0.0.1:4222", "redis-url": "redis://127.0.0.1:6379/0", "rabbitmq-url": "amqp://127.0.0.1:5672/"}
+		}), "(localhost:9092)"},
+		{"shared-host", Warning, with(base, func(d *Digest) { // killed: its settings are all that is known
+			d.Manifest.Queue.Kind = ""
+			d.Manifest.Settings = map[string]string{"queue": "nats", "nats-url": "nats://127.0.0.1:4222"}
+		}), with(base, func(d *Digest) {
+			d.Manifest.Queue.Kind = ""
+			d.Manifest.Settings = map[string]string{"queue": "memory", "nats-url": "nats://127.0.0.1:4222"}
+		}), "(127.0.0.1:4222)"},
 		{"knee", Note, sweep(20*ms, 22*ms, 60*ms), sweep(20*ms, 30*ms, 40*ms), "between 1,000 and 1,500 msg/s"},
 		{"knee", Note, sweep(20*ms, 60*ms, 70*ms), sweep(20*ms, 60*ms, 25*ms), "between 500 and 1,000 msg/s"},
 	}

@@ -53,15 +53,23 @@ func knee(cuts []*cut) *Finding {
 // notServers are settings that name a place which is no server of the queue.
 var notServers = []string{"log-store", "metrics-addr", "clock-peer", "clock-serve", "begin", "data", "spool"}
 
+// serversOf has the settings that name the servers of some queues: every run
+// records all of them, with defaults on this host.
+var serversOf = map[string][]string{
+	"brokers": {"kafka", "redpanda"}, "nats-url": {"nats"}, "rabbitmq-url": {"rabbitmq"}, "redis-url": {"redis"},
+}
+
 // sharedHost: what is measured is served from the host that makes the load.
 func sharedHost(d *Digest) *Finding {
 	m := &d.Manifest
-	if m.Store.Embedded || m.Queue.InProcess {
+	kind := cmp.Or(m.Queue.Kind, m.Settings["queue"]) // a killed run has its settings only
+	if m.Store.Embedded || m.Queue.InProcess || kind == "memory" {
 		return nil // in-process-floor says it
 	}
 	place := loopback(m.Store.Address)
 	for _, name := range slices.Sorted(maps.Keys(m.Settings)) {
-		if !slices.Contains(notServers, name) {
+		queues, one := serversOf[name]
+		if !slices.Contains(notServers, name) && (!one || slices.Contains(queues, kind)) {
 			place = cmp.Or(place, loopback(m.Settings[name]))
 		}
 	}

@@ -68,7 +68,8 @@ func tryKilledLog(t *testing.T, latency time.Duration, inManifest bool, sent, re
 	if _, err := l.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	m := &rawlog.Manifest{Schema: rawlog.SchemaVersion, Run: "run-1", Clock: id, StartedNs: testStart}
+	m := &rawlog.Manifest{Schema: rawlog.SchemaVersion, Run: "run-1", Clock: id, StartedNs: testStart,
+		Settings: map[string]string{"command": "run", "rate": "1000"}}
 	if inManifest {
 		m.Steps = []rawlog.Step{{Rate: 1000, StartedNs: testStart, DurationNs: int64(2100 * ms), Producers: 1, Groups: []string{"g"}}}
 	}
@@ -134,6 +135,9 @@ func TestTrap12KilledRun(t *testing.T) {
 		}
 		if x.Complete || s.Complete || findingOf(x.Findings, "step-incomplete") == nil || findingOf(s.Findings, "run-incomplete") == nil {
 			t.Errorf("%s: not called incomplete: %+v %+v", c.name, s.Findings, x.Findings)
+		}
+		if x.Rate != 1000 {
+			t.Errorf("%s: the rate is %v, the run was asked for 1000", c.name, x.Rate)
 		}
 		if f := findingOf(x.Findings, "accounting-breach"); f != nil {
 			t.Errorf("%s: %s", c.name, f.Text)
@@ -208,5 +212,27 @@ func TestJoinForgetsWhatIsDone(t *testing.T) {
 	a := s.Accounting
 	if a.Received != n-n/2000 || a.Lost != n/2000 || a.Duplicates != n/2000 || a.RecordsRejected != 0 {
 		t.Errorf("%+v", a)
+	}
+}
+
+// The rate is that of the settings only where these have one for all steps.
+func TestAskedRate(t *testing.T) {
+	for _, c := range []struct {
+		settings map[string]string
+		want     float64
+	}{
+		{map[string]string{"command": "run", "rate": "1000", "vary": "", "rate-profile": ""}, 1000},
+		{map[string]string{"command": "run", "rate": "1000", "vary": "rate=1,2"}, 0},
+		{map[string]string{"command": "run", "rate": "1000", "rate-profile": "0s:1,1s:2"}, 0},
+		{map[string]string{"command": "sweep", "rates": "1000,2000"}, 0},
+		{map[string]string{"command": "backlog", "rate": "1000"}, 0},
+		{map[string]string{"command": "run", "rate": "NaN"}, 0},
+		{map[string]string{"command": "run", "rate": "-1"}, 0},
+		{map[string]string{"command": "run", "rate": "+Inf"}, 0},
+		{nil, 0},
+	} {
+		if got := askedRate(&rawlog.Manifest{Settings: c.settings}); got != c.want {
+			t.Errorf("%v: %v, want %v", c.settings, got, c.want)
+		}
 	}
 }

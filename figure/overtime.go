@@ -213,7 +213,7 @@ func overTimeCaption(s analysis.Series, lines []line, left []float64, below int)
 		inf += len(l.infinite)
 	}
 	if blanks > 0 {
-		fmt.Fprintf(&b, " %s no message and stay blank.", plural(blanks, "interval has", "intervals have"))
+		fmt.Fprintf(&b, " %s blank.", plural(blanks, "interval has no message and stays", "intervals have no message and stay"))
 	}
 	if inf > 0 {
 		b.WriteString(" A triangle at the upper edge: the percentile falls on a message that never came.")

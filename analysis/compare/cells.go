@@ -3,6 +3,7 @@ package compare
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -65,8 +66,12 @@ func nsText(ns float64) string {
 	return analysis.FormatLatency(int64(ns))
 }
 
-// side is a value with the spread of its runs: "64.2 ms ± 2.1 %".
-func sideText(ns, spread Number) string {
+// sideText is a value with the spread of its runs: "64.2 ms ± 2.1 %"; a dash
+// where too few messages of one of them support it.
+func sideText(runs []analysis.Percentile, ns, spread Number) string {
+	if slices.ContainsFunc(runs, func(p analysis.Percentile) bool { return p.Text() == analysis.Dash }) {
+		return analysis.Dash
+	}
 	text := nsText(float64(ns))
 	if !math.IsNaN(float64(spread)) {
 		text += " ± " + digits(float64(spread)*100) + " %"

@@ -233,7 +233,12 @@ func TestWhatCannotBeComparedIsSaid(t *testing.T) {
 		"lost messages, runs":  {s.side(r, "a", 5), lossy.side(r, "b", 5), Changed, ""},
 		"clock skew":           {s.side(r, "a", 1), Side{"b", []*analysis.Digest{behind}}, NotCompared, "not positive"},
 	} {
-		row := compared(t, uncut(99), c.a, c.b).rows()[0]
+		result := compared(t, uncut(99), c.a, c.b)
+		row := result.rows()[0]
+		cells := result.Pairs[0].Table().Rows[0]
+		if dash := cells[2] == analysis.Dash; dash != (strings.Contains(row.Why, "too few messages") || strings.Contains(row.Why, "enough messages")) {
+			t.Errorf("%s: the text has %q, and why is %q", name, cells[2], row.Why)
+		}
 		if row.Verdict != c.verdict || !strings.Contains(row.Why, c.why) || c.why == "" && row.Why != "" {
 			if !(name == "too few blocks" && strings.Contains(row.Why, "too few")) {
 				t.Errorf("%s: %s, why %q; want %s, %q", name, row.Verdict, row.Why, c.verdict, c.why)
@@ -268,6 +273,14 @@ func TestSplitByASetting(t *testing.T) {
 		t.Fatalf("%+v, %v", sides, err)
 	}
 	result := compared(t, uncut(), sides...)
+	if text := strings.Join(result.Warnings, "\n"); strings.Contains(text, "with itself") {
+		t.Errorf("other steps of one run are called the same: %q", text)
+	}
+	twice := Side{Label: "twice", Runs: []*analysis.Digest{d, d}}
+	text := strings.Join(compared(t, uncut(), twice, twice).Warnings, "\n")
+	if strings.Count(text, "run varied is in twice more than once") == 0 {
+		t.Errorf("a run that is given twice: %q", text)
+	}
 	p := result.Pairs[0]
 	if len(p.Cells) != 1 || len(p.Cells[0].Base.Replicates) != 5 || len(p.OnlyBase)+len(p.OnlyNew) != 0 {
 		t.Errorf("%+v", p)

@@ -199,12 +199,23 @@ func warnings(all []*gathered) []string {
 	var out []string
 	seen := map[string]string{}
 	for _, g := range all {
-		for _, r := range g.info.Runs {
-			if before, ok := seen[r.Run]; ok {
-				out = append(out, fmt.Sprintf("run %s is in %s and in %s: it is compared with itself", r.Run, before, g.info.Label))
-				continue
+		for _, d := range g.runs {
+			// Other steps of a run are other measurements: see Split.
+			run, text := d.Manifest.Run, ""
+			for i := range d.Steps {
+				id := fmt.Sprintf("%s\x00%d\x00%d", run, d.Steps[i].Step, d.Steps[i].Repeat)
+				switch before, ok := seen[id]; {
+				case !ok:
+					seen[id] = g.info.Label
+				case before == g.info.Label:
+					text = fmt.Sprintf("run %s is in %s more than once: it is no replicate of itself, and the tests take it for another run", run, before)
+				default:
+					text = fmt.Sprintf("run %s is in %s and in %s: it is compared with itself", run, before, g.info.Label)
+				}
 			}
-			seen[r.Run] = g.info.Label
+			if text != "" {
+				out = append(out, text)
+			}
 		}
 		if g.kind != all[0].kind {
 			out = append(out, fmt.Sprintf("%s is about another latency (%s) than %s (%s)", g.info.Label, g.kind.Title(), all[0].info.Label, all[0].kind.Title()))

@@ -22,7 +22,7 @@ func (p *Pair) Table() columns.Table {
 		for k := range c.Rows {
 			r := &c.Rows[k]
 			t.Rows = append(t.Rows, []string{
-				name, "p" + r.Percentile, sideText(r.BaseNs, r.SpreadBase), sideText(r.NewNs, r.SpreadNew),
+				name, "p" + r.Percentile, sideText(r.Base, r.BaseNs, r.SpreadBase), sideText(r.New, r.NewNs, r.SpreadNew),
 				r.Delta(), r.Interval(), pText(float64(r.AdjustedP)), r.By(), r.Smallest(), marks[mark{i, k}],
 			})
 			name = ""

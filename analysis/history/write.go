@@ -70,7 +70,7 @@ func WriteText(w io.Writer, r *Result) error {
 			line("left out of %s p%s: %s", s.Load, s.Percentile, text)
 		}
 		if n := s.doubtful(); n > 0 {
-			line("%s p%s: in %d runs a finding takes the meaning from it (see --json or --csv)", s.Load, s.Percentile, n)
+			line("%s p%s: a finding takes the meaning from %d of its %d runs (see --json or --csv)", s.Load, s.Percentile, n, len(s.Points))
 		}
 	}
 	return b.Flush()

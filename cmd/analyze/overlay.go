@@ -4,13 +4,16 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"math"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"queuebench/analysis"
 	"queuebench/figure"
+	"queuebench/internal/columns"
 	"queuebench/internal/command"
 	"queuebench/internal/storeflags"
 )
@@ -44,12 +47,19 @@ func overlay(c *cli.Context) error {
 		return err
 	}
 	var all []analysis.Summary
-	for _, address := range c.Args().Slice() {
-		d, err := openRun(c, address, v)
+	asked := v
+	for i, address := range c.Args().Slice() {
+		d, err := openRun(c, address, asked)
 		if err != nil {
 			return err
 		}
-		all = append(all, analysis.Summarize(d, v.Of(d)))
+		own := asked.Of(d)
+		if i == 0 {
+			v = own
+		} else if own.Kind != v.Kind {
+			return fmt.Errorf("overlay draws one latency: that of %s is %s, and that of %s is %s", labelOf(c.Args().First()), v.Kind.Title(), labelOf(address), own.Kind.Title())
+		}
+		all = append(all, analysis.Summarize(d, own))
 	}
 	labels := overlayLabels(all)
 	f := figure.LatencyPerRate(overlaid(all, labels), v.Kind, figure.Style{LogScale: v.LogScale, Titled: true, Percentiles: v.Percentiles})
@@ -69,7 +79,7 @@ func overlay(c *cli.Context) error {
 		return err
 	}
 	for _, row := range append([][]string{header}, rows...) {
-		if err := command.Print(c.App.Writer, "%s\n", strings.Join(row, "\t")); err != nil {
+		if err := command.Print(c.App.Writer, "%s\n", strings.Join(cleaned(row), "\t")); err != nil {
 			return err
 		}
 	}
@@ -116,7 +126,7 @@ func overlayTable(all []analysis.Summary, labels []string, v analysis.View) (hea
 		for _, s := range all[i].Steps {
 			l := s.Latencies[v.Kind.String()]
 			name := strings.TrimSuffix(labels[i]+", "+s.Variant, ", ")
-			row := []string{name, fmt.Sprint(s.Rate), fmt.Sprint(l.N), fmt.Sprint(s.Accounting.Lost)}
+			row := []string{name, strconv.FormatFloat(math.Round(s.Rate*1000)/1000, 'f', -1, 64), fmt.Sprint(l.N), fmt.Sprint(s.Accounting.Lost)}
 			for _, p := range v.Percentiles {
 				text := "-"
 				if q, ok := l.Percentiles[figure.PercentileName(p)[1:]]; ok {
@@ -128,6 +138,15 @@ func overlayTable(all []analysis.Summary, labels []string, v analysis.View) (hea
 		}
 	}
 	return header, rows
+}
+
+// cleaned are cells that stay in their place on a terminal.
+func cleaned(cells []string) []string {
+	out := make([]string, len(cells))
+	for i, cell := range cells {
+		out[i] = columns.Clean(cell)
+	}
+	return out
 }
 
 // overlayPage is a page without scripts.

@@ -47,3 +47,29 @@ func TestOverlayHasDurabilityBesideEachNumber(t *testing.T) {
 		t.Errorf("one run: status %d, %q", status, stderr)
 	}
 }
+
+// What another tool recorded has its own latency, and no text of a file reaches
+// the terminal as more than text.
+func TestOverlayOfOtherTools(t *testing.T) {
+	body, err := os.ReadFile("../../importer/testdata/vegeta.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	file := filepath.Join(dir, "<img src=x onerror=alert(1)>.csv")
+	if err := os.WriteFile(file, body, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	status, stdout, stderr := analyze(t, "overlay", file, file, "--out", dir, "--percentiles", "50")
+	rows := strings.Split(stdout, "\n")
+	if status != 0 || len(rows) < 3 || !strings.Contains(rows[1], "\t20\t0\t300 ms\t") {
+		t.Errorf("status %d, %q, %s", status, stdout, stderr)
+	}
+	page, err := os.ReadFile(filepath.Join(dir, "overlay.html"))
+	if err != nil || strings.Contains(string(page), "<img") {
+		t.Errorf("%v, page:\n%.500s", err, page)
+	}
+	if status, _, stderr := analyze(t, "overlay", fixture, file, "--out", dir); status != 1 || !strings.Contains(stderr, "overlay draws one latency") {
+		t.Errorf("two latencies: status %d, %q", status, stderr)
+	}
+}

@@ -89,6 +89,9 @@ func TestEachShippedScenarioRuns(t *testing.T) {
 		if strings.Contains(name, "compose") {
 			continue // needs Docker: it is parsed by another test
 		}
+		if strings.Contains(name, "kafka") || strings.Contains(name, "jetstream") {
+			continue // interop/kafka runs it
+		}
 		seen++
 		t.Run(name, func(t *testing.T) {
 			t.Parallel() // they mostly wait

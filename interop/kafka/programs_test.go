@@ -59,10 +59,7 @@ type result struct {
 		Accounting rawlog.Accounting
 	}
 	Scenario struct {
-		Faults []struct {
-			Name        string
-			RecoveredNs *int64 `json:"recovered_ns"`
-		}
+		Verdicts []struct{ Expectation, State, Found string }
 	}
 }
 

@@ -94,10 +94,11 @@ func Steps(d *analysis.Digest, v analysis.View) []Step {
 // Name is what the file of a step is called: by its rate, as Pathway's benchmark
 // has it, with its number and repeat where others have the same.
 func (s Step) Name() string {
-	name := strings.TrimSuffix(fmt.Sprintf("%.3f", s.Summary.Rate), ".000")
+	rate := func(perSecond float64) string { return strings.TrimSuffix(fmt.Sprintf("%.3f", perSecond), ".000") }
+	name := rate(s.Summary.Rate)
 	same, repeated := 0, false
 	for _, x := range s.Run.Steps {
-		if x.Rate == s.Summary.Rate {
+		if rate(x.Rate) == name {
 			same++
 			repeated = repeated || x.Repeat > 0
 		}

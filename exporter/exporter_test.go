@@ -186,3 +186,20 @@ func TestTables(t *testing.T) {
 		t.Errorf("%v, %d rows", err, len(got))
 	}
 }
+
+// No two steps of a run have one file, however close their rates are.
+func TestStepsHaveNamesOfTheirOwn(t *testing.T) {
+	run := &analysis.Summary{}
+	for i, rate := range []float64{1000, 1000.0001, 0.0001, 0.0002, 0, 5, 5} {
+		run.Steps = append(run.Steps, analysis.StepSummary{Step: i, Rate: rate})
+	}
+	run.Steps[6].Step, run.Steps[6].Repeat = 5, 1
+	seen := map[string]bool{}
+	for i := range run.Steps {
+		name := Step{Summary: &run.Steps[i], Run: run}.Name()
+		if seen[name] {
+			t.Errorf("step %d at %v: %s is that of another", i, run.Steps[i].Rate, name)
+		}
+		seen[name] = true
+	}
+}

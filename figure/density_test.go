@@ -125,3 +125,20 @@ func TestShortPathsStayNear(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 }
+
+// A single message has its bar where its percentiles have their line, whatever
+// the middle of its bucket.
+func TestSingleValueHasItsOwnBar(t *testing.T) {
+	for ns := int64(1); ns < 1e12; ns = ns*13/9 + 1 {
+		h := stats.Compact{N: 1, Min: ns, Max: ns, Sum: float64(ns), Buckets: []stats.Bucket{{Index: stats.Index(ns), Count: 1}}}
+		for _, log := range []bool{false, true} {
+			b := binsOf(analysis.Distribution{Latency: h, Blocks: 1}, log)
+			v, _ := b.x.pos(float64(ns))
+			at := int((v - b.x.min) / (b.x.max - b.x.min) * distributionBins)
+			at = min(max(at, 0), distributionBins-1)
+			if b.shares[at] != 100 {
+				t.Errorf("%d ns, log %t: bar %d has %v %%, above %v, below %v", ns, log, at, b.shares[at], b.above, b.below)
+			}
+		}
+	}
+}

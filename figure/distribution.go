@@ -59,7 +59,9 @@ func binsOf(d analysis.Distribution, log bool) bins {
 	for _, k := range d.Latency.Buckets {
 		low, high := stats.Bounds(k.Index)
 		share := 100 * float64(k.Count) / all
-		v, ok := b.x.pos(float64(low)/2 + float64(high)/2)
+		// The middle of the bucket that holds an extreme may lie beyond it.
+		middle := min(max(float64(low)/2+float64(high)/2, float64(d.Latency.Min)), float64(d.Latency.Max))
+		v, ok := b.x.pos(middle)
 		switch {
 		case !ok:
 			b.below += share

@@ -235,6 +235,13 @@ func TestWhatCannotBeComparedIsSaid(t *testing.T) {
 	} {
 		result := compared(t, uncut(99), c.a, c.b)
 		row := result.rows()[0]
+		var text strings.Builder
+		if err := WriteText(&text, result); err != nil {
+			t.Fatal(err)
+		}
+		if tested := !math.IsNaN(float64(row.P)); strings.Contains(text.String(), "Nothing could be tested") == tested || strings.Contains(text.String(), "all 0 tests") {
+			t.Errorf("%s: tested %t, and the text says\n%s", name, tested, text.String())
+		}
 		cells := result.Pairs[0].Table().Rows[0]
 		if dash := cells[2] == analysis.Dash; dash != (strings.Contains(row.Why, "too few messages") || strings.Contains(row.Why, "enough messages")) {
 			t.Errorf("%s: the text has %q, and why is %q", name, cells[2], row.Why)

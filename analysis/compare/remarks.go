@@ -91,6 +91,9 @@ func (r *Result) legend() []string {
 	}
 	out := []string{fmt.Sprintf("~ nothing is shown: all %d tests together call something changed by chance in at most %g %% of comparisons (Holm; p is adjusted). interval is of the change, %s each for itself.",
 		r.Family, r.Level*100, levelText(r.Level))}
+	if r.Family == 0 {
+		out = []string{"Nothing could be tested: the footnote of each row says why."}
+	}
 	rank, within, cannot := false, false, false
 	smallest := map[string]float64{}
 	for _, row := range r.rows() {
@@ -118,6 +121,9 @@ func (r *Result) legend() []string {
 	}
 	if within {
 		out = append(out, "within run: one run on either side, so the interval has each run's own variation over time (block bootstrap) and says nothing of what another run would give. A difference is one between these two recordings; record several of each to speak of the settings.")
+	}
+	if r.Family == 0 {
+		return out
 	}
 	return append(out, fmt.Sprintf("could find: the smallest rise that would have been called so in %g of 100 comparisons like this one.", Power*100))
 }

@@ -15,7 +15,7 @@ func digestCommand() *cli.Command {
 		Usage:     "write a run's digest",
 		ArgsUsage: "RUN [RUN]",
 		Description: "Writes a run's digest and prints its path: a gzipped HdrHistogram interval log of some hundred kilobytes\n" +
-			"whatever the number of messages: its intervals are as short as --max-bytes allows. Every command here takes it in the place of the run.\n\n" + runArgument,
+			"whatever the number of messages: its intervals are as short as --max-bytes allows. Every command\nhere takes it in the place of the run.\n\n" + runArgument,
 		UsageText: "   analyze digest RUN -o run.digest.gz\n" +
 			"   analyze summary run.digest.gz",
 		Flags: append([]cli.Flag{

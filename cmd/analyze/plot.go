@@ -20,7 +20,7 @@ func plotCommand() *cli.Command {
 		Usage:     "draw latency over time, per rate and by percentile, and what moved",
 		ArgsUsage: "RUN [RUN]",
 		Description: "Writes a file for each figure, NAME-STEP-REPEAT.svg for each step and NAME.svg for the run, and prints\n" +
-			"their paths with a sentence on what each shows. The figures are " + strings.Join(figureNames, ", ") + ".\n\n" + runArgument,
+			"their paths with a sentence on what each shows. The figures are\n" + strings.Join(figureNames, ", ") + ".\n\n" + runArgument,
 		UsageText: "   analyze plot RUN --out figures\n" +
 			"   analyze plot RUN --out figures --format png --scale log\n" +
 			"   analyze plot RUN --out figures --figure percentile-spectrum --figure throughput-over-time",

@@ -73,16 +73,7 @@ func clean(c *cli.Context) error {
 // serverFlags say where the servers are of queues that leave something there.
 func serverFlags() (flags []cli.Flag) {
 	flags = append(flags, &cli.StringFlag{Name: "queue", Aliases: []string{"q"}, Usage: "remove what the run left of this queue on its servers, too", DefaultText: "only what lies in a store"})
-	seen := map[string]bool{}
-	for _, k := range kinds() {
-		for _, f := range k.placed {
-			if name := f.Names()[0]; !seen[name] {
-				seen[name] = true
-				flags = append(flags, f)
-			}
-		}
-	}
-	return flags
+	return append(flags, flagsOfKinds(func(k kind) []cli.Flag { return k.placed })...)
 }
 
 // cleanServers removes what a run left on the servers of its queue.

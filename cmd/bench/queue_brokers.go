@@ -20,11 +20,11 @@ import (
 // file or the environment, since flags are recorded with the run.
 func brokerFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "broker-user", Usage: "broker: user name; the password is in --broker-password-file or the environment (NATS_PASSWORD, RABBITMQ_PASSWORD, REDIS_PASSWORD)", DefaultText: "NATS_USER, RABBITMQ_USER, REDIS_USER"},
-		&cli.StringFlag{Name: "broker-password-file", Usage: "broker: file that holds the password", DefaultText: "none"},
-		&cli.StringFlag{Name: "broker-ca", Usage: "broker: file of the certificates that vouch for the server, PEM; asks for TLS", DefaultText: "those of the system"},
-		&cli.StringFlag{Name: "broker-cert", Usage: "broker: file of the client's certificate, PEM", DefaultText: "none"},
-		&cli.StringFlag{Name: "broker-key", Usage: "broker: file of the client certificate's key, PEM", DefaultText: "none"},
+		&cli.StringFlag{Name: "broker-user", Usage: "user name; the password is in --broker-password-file or the environment (NATS_PASSWORD, RABBITMQ_PASSWORD, REDIS_PASSWORD)", DefaultText: "NATS_USER, RABBITMQ_USER, REDIS_USER"},
+		&cli.StringFlag{Name: "broker-password-file", Usage: "file that holds the password", DefaultText: "none"},
+		&cli.StringFlag{Name: "broker-ca", Usage: "file of the certificates that vouch for the server, PEM; asks for TLS", DefaultText: "those of the system"},
+		&cli.StringFlag{Name: "broker-cert", Usage: "file of the client's certificate, PEM", DefaultText: "none"},
+		&cli.StringFlag{Name: "broker-key", Usage: "file of the client certificate's key, PEM", DefaultText: "none"},
 	}
 }
 

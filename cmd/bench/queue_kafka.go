@@ -26,25 +26,25 @@ func kafkaKinds() []kind {
 
 func kafkaFlags() []cli.Flag {
 	return append(kafkaPlaceFlags(),
-		&cli.StringFlag{Name: "topic", Usage: "kafka: a topic that is there already, which is neither emptied nor removed", DefaultText: "one is created for each step, and removed after it"},
-		&cli.IntFlag{Name: "replication", Usage: "kafka: replicas of a partition of a created topic", DefaultText: "the broker's default"},
-		&cli.GenericFlag{Name: "topic-config", Value: new(command.Strings), Usage: "kafka: a setting of a created topic, such as min.insync.replicas=2; given again, several", DefaultText: "none"},
-		&cli.StringFlag{Name: "reading", Usage: "kafka: streaming, as consumer groups do, or static: partitions by hand, until the end that there was at the start", Value: string(kafka.Streaming)},
-		&cli.StringFlag{Name: "start-time", Usage: "kafka: consumers start at the first message of this time: RFC 3339, or milliseconds since 1970", DefaultText: "not set"},
-		&cli.BoolFlag{Name: "only-new", Usage: "kafka: consumers start at the end of the topic"},
-		&cli.IntFlag{Name: "max-backlog", Usage: "kafka: messages that a consumer has fetched and not received, beyond which it pauses its partitions", DefaultText: "what one fetch may return"},
-		&cli.StringFlag{Name: "commit-policy", Usage: "kafka: when a group's position is committed: interval, batch or never", DefaultText: "interval"},
-		&cli.DurationFlag{Name: "transaction-interval", Usage: "kafka: how often a producer with a transactional.id commits", DefaultText: "100ms"},
-		&cli.BoolFlag{Name: "pathway-headers", Usage: "kafka: a record whose header pathway_diff is below 0 takes one back: it is counted, and no delivery", Value: true},
+		&cli.StringFlag{Name: "topic", Usage: "a topic that is there already, which is neither emptied nor removed", DefaultText: "one is created for each step, and removed after it"},
+		&cli.IntFlag{Name: "replication", Usage: "replicas of a partition of a created topic", DefaultText: "the broker's default"},
+		&cli.GenericFlag{Name: "topic-config", Value: new(command.Strings), Usage: "a setting of a created topic, such as min.insync.replicas=2; given again, several", DefaultText: "none"},
+		&cli.StringFlag{Name: "reading", Usage: "streaming, as consumer groups do, or static: partitions by hand, until the end that there was at the start", Value: string(kafka.Streaming)},
+		&cli.StringFlag{Name: "start-time", Usage: "consumers start at the first message of this time: RFC 3339, or milliseconds since 1970", DefaultText: "not set"},
+		&cli.BoolFlag{Name: "only-new", Usage: "consumers start at the end of the topic"},
+		&cli.IntFlag{Name: "max-backlog", Usage: "messages that a consumer has fetched and not received, beyond which it pauses its partitions", DefaultText: "what one fetch may return"},
+		&cli.StringFlag{Name: "commit-policy", Usage: "when a group's position is committed: interval, batch or never", DefaultText: "interval"},
+		&cli.DurationFlag{Name: "transaction-interval", Usage: "how often a producer with a transactional.id commits", DefaultText: "100ms"},
+		&cli.BoolFlag{Name: "pathway-headers", Usage: "a record whose header pathway_diff is below 0 takes one back: it is counted, and no delivery", Value: true},
 	)
 }
 
 // kafkaPlaceFlags say where the cluster is and how it is spoken to.
 func kafkaPlaceFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "brokers", Usage: "kafka: servers as host:port, with commas (environment: KAFKA_BROKERS); embedded: a fake one in this process, the floor of client and harness"},
-		&cli.StringFlag{Name: "kafka-config", Usage: "kafka: file of settings, a name=value a line, with librdkafka's names: see docs/kafka.md", DefaultText: "none"},
-		&cli.GenericFlag{Name: "kafka-set", Aliases: []string{"X"}, Value: new(command.Strings), Usage: "kafka: such a setting, as name=value, over those of the file; given again, several", DefaultText: "none"},
+		&cli.StringFlag{Name: "brokers", Usage: "servers as host:port, with commas (environment: KAFKA_BROKERS); embedded: a fake one in this process, the floor of client and harness"},
+		&cli.StringFlag{Name: "kafka-config", Usage: "file of settings, a name=value a line, with librdkafka's names: see docs/kafka.md", DefaultText: "none"},
+		&cli.GenericFlag{Name: "kafka-set", Aliases: []string{"X"}, Value: new(command.Strings), Usage: "such a setting, as name=value, over those of the file; given again, several", DefaultText: "none"},
 	}
 }
 

@@ -89,18 +89,27 @@ func kindNamed(name string) (kind, error) {
 	return kind{}, command.Misusef("--queue %q: this program has %s", name, strings.Join(names, ", "))
 }
 
-// queueFlags are the flags of all kinds. A flag that two kinds share has the
-// same name in both and stands here once.
+// queueFlags are the flags of all kinds, under a heading that names whose they
+// are.
 func queueFlags() []cli.Flag {
-	var flags []cli.Flag
-	seen := map[string]bool{}
+	return flagsOfKinds(func(k kind) []cli.Flag { return k.flags })
+}
+
+// flagsOfKinds are some flags of each kind. A flag that two kinds share has the
+// same name in both and stands here once.
+func flagsOfKinds(some func(kind) []cli.Flag) (flags []cli.Flag) {
+	owners := map[string][]string{}
 	for _, k := range kinds() {
-		for _, f := range k.flags {
-			if name := f.Names()[0]; !seen[name] {
-				seen[name] = true
+		for _, f := range some(k) {
+			name := f.Names()[0]
+			if owners[name] == nil {
 				flags = append(flags, f)
 			}
+			owners[name] = append(owners[name], k.name)
 		}
+	}
+	for _, f := range flags {
+		command.Under("QUEUE "+strings.Join(owners[f.Names()[0]], ", "), f)
 	}
 	return flags
 }

@@ -26,7 +26,7 @@ const (
 
 // placeFlags say where the queue's objects and the log lie.
 func placeFlags() []cli.Flag {
-	return append([]cli.Flag{
+	return command.Under("STORE", append([]cli.Flag{
 		&cli.StringFlag{Name: "store", Usage: "where the queue's objects lie: a folder, or s3://bucket/prefix", DefaultText: "the bucket of the environment, or else the embedded server"},
 		&cli.StringFlag{Name: "log-store", Usage: "where the raw log goes", DefaultText: "the store, below runs/"},
 		&cli.StringFlag{Name: "bucket", Usage: "bucket, in the place of --store (environment: MINIO_S3_BUCKET, AWS_S3_BUCKET)"},
@@ -35,7 +35,7 @@ func placeFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "path-style", Usage: "name the bucket in the path of requests; =false in the host", DefaultText: "true with an endpoint, else false"},
 		&cli.StringFlag{Name: "prices", Usage: "what requests cost: standard, express (S3 One Zone), or dollars as put=5e-6,get=4e-7,list=5e-6", DefaultText: "standard, or express of a bucket NAME--ZONE--x-s3"},
 		&cli.StringFlag{Name: "data", Usage: "folder of the embedded server", Value: defaultData},
-	}, storeflags.Flags()...)
+	}, storeflags.Flags()...)...)
 }
 
 // backendVariables are the variables that a backend's bucket, endpoint and

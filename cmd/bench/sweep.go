@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -35,20 +36,23 @@ func loadFlags() []cli.Flag {
 		&cli.StringFlag{Name: "workload", Aliases: []string{"w"}, Usage: "YAML file of settings, which flags override: see docs/load.md; \"-\" is standard input", DefaultText: "none"},
 		&cli.StringFlag{Name: "queue", Aliases: []string{"q"}, Usage: "queue under test: " + kindsUsage(), Value: "delta"},
 		&cli.StringFlag{Name: "duration", Aliases: []string{"d"}, Usage: "how long each rate lasts", Value: "300s"},
-		&cli.StringFlag{Name: "seconds-to-stream", Usage: "the same, in seconds"},
+		&cli.StringFlag{Name: "seconds-to-stream", Usage: "the same, in `SECONDS`"},
 	}
-	flags = append(append(flags, arrivalFlags()...), payloadFlags()...)
-	flags = append(flags,
+	actors := append([]cli.Flag{
 		&cli.IntFlag{Name: "topics", Usage: "topics, each with the producers, groups and consumers below", Value: 1},
 		&cli.IntFlag{Name: "producers", Usage: "producers of a topic; all share the rate", Value: 1},
 		&cli.IntFlag{Name: "groups", Usage: "consumer groups; each gets all messages", Value: 1},
 		&cli.IntFlag{Name: "consumers", Usage: "consumers of each group and topic, which share its messages", Value: 1},
 		&cli.IntFlag{Name: "partitions", Usage: "partitions of a topic", Value: 1},
+		&cli.IntFlag{Name: "max-in-flight", Usage: "messages that may wait for their acknowledgement, of all producers together", Value: 1 << 18},
+	}, pacingFlags()...)
+	steps := []cli.Flag{
 		&cli.GenericFlag{Name: "vary", Value: new(command.Strings), Usage: "a flag and its values, such as consumers=1,2,4: each runs as a step; given again, every combination", DefaultText: "nothing"},
 		&cli.IntFlag{Name: "repeats", Usage: "how often each rate runs", Value: 1},
-		&cli.IntFlag{Name: "max-in-flight", Usage: "messages that may wait for their acknowledgement, of all producers together", Value: 1 << 18},
 		&cli.DurationFlag{Name: "drain-timeout", Usage: "how long after its end a rate waits for messages under way", Value: 30 * time.Second},
 		&cli.Uint64Flag{Name: "seed", Usage: "seed of payloads, random arrivals and order", DefaultText: "random, and recorded"},
+	}
+	record := []cli.Flag{
 		&cli.StringFlag{Name: "run-id", Usage: "name of the run", DefaultText: "its time and six random letters"},
 		&cli.StringFlag{Name: "spool", Usage: "folder in which parts of the log wait for their upload", Value: defaultSpool},
 		&cli.DurationFlag{Name: "part-age", Usage: "a part of the log is closed and stored after so long: what a killed run loses at most", Value: 5 * time.Second},
@@ -56,9 +60,15 @@ func loadFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "quiet", Usage: "show no progress"},
 		metricsFlag(),
 		&cli.BoolFlag{Name: "calibrate", Usage: "measure the load generator itself for half a second before the first rate, and keep that with the run", Value: true},
-	)
-	flags = append(append(append(flags, throughFlags()...), pacingFlags()...), queueFlags()...)
-	return append(flags, placeFlags()...)
+	}
+	return slices.Concat(flags,
+		command.Under("WHEN MESSAGES ARE DUE", arrivalFlags()...),
+		command.Under("MESSAGES", payloadFlags()...),
+		command.Under("PRODUCERS AND CONSUMERS", actors...),
+		command.Under("STEPS", steps...),
+		command.Under("RECORD AND PROGRESS", record...),
+		command.Under("PIPELINE", throughFlags()...),
+		queueFlags(), placeFlags())
 }
 
 func sweepCommand() *cli.Command {

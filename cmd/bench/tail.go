@@ -68,7 +68,7 @@ func tailFlags() []cli.Flag {
 		switch f.Names()[0] {
 		case "store", "bucket":
 		case "log-store":
-			flags = append(flags, &cli.StringFlag{Name: "log-store", Usage: "where the raw log goes", DefaultText: path.Join("./"+defaultData, embeddedBucket, runsPrefix)})
+			flags = append(flags, command.Under("STORE", &cli.StringFlag{Name: "log-store", Usage: "where the raw log goes", DefaultText: path.Join("./"+defaultData, embeddedBucket, runsPrefix)})...)
 		case "data":
 		default:
 			flags = append(flags, f)

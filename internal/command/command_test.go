@@ -256,3 +256,32 @@ func TestInterruptedContextIsStatus130(t *testing.T) {
 		}
 	}
 }
+
+func TestHelpGroupsFlagsUnderHeadingsWithThoseOfNoneFirst(t *testing.T) {
+	app := testApp(nil)
+	app.Commands[0].Flags = slices.Concat(
+		Under("QUEUE x", &cli.DurationFlag{Name: "ack-wait"}, &cli.BoolFlag{Name: "pooled", Value: true}),
+		[]cli.Flag{&cli.IntFlag{Name: "in-flight"}, &cli.StringFlag{Name: "plots", Usage: "write to this `FOLDER`"}},
+		Under("STORE", &cli.Float64Flag{Name: "price", Usage: "of a `put` call"}),
+		Under("QUEUE x", &cli.GenericFlag{Name: "set", Value: &Strings{}}),
+	)
+	var out bytes.Buffer
+	if status := Main(t.Context(), app, []string{"prog", "do", "--help"}, &out, &out); status != 0 {
+		t.Fatalf("status %d: %s", status, &out)
+	}
+	at := 0
+	for _, want := range []string{
+		"\nFLAGS\n", "--in-flight N", "--plots FOLDER", "write to this FOLDER\n",
+		"\nQUEUE x\n", "--ack-wait DURATION", "--pooled ", "(default: true)", "--set SET",
+		"\nSTORE\n", "--price NUMBER", "of a `put` call\n", "\nEXAMPLES\n",
+	} {
+		next := strings.Index(out.String()[at:], want)
+		if next < 0 {
+			t.Fatalf("%q does not follow in\n%s", want, &out)
+		}
+		at += next
+	}
+	if n := strings.Count(out.String(), "QUEUE x"); n != 1 {
+		t.Errorf("a heading stands %d times in\n%s", n, &out)
+	}
+}

@@ -1,8 +1,12 @@
 package command
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"reflect"
+	"regexp"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -22,8 +26,12 @@ func appHelp(app *cli.App) error {
 		}
 	}
 	w.Flush()
-	fmt.Fprintf(&b, "\n\"%s COMMAND --help\" tells more. Exit status: %d done, %d failure, %d misuse,\n%d an expectation was broken, %d interrupted.\n\nEXAMPLES\n%s\n",
-		app.Name, StatusOK, StatusFailed, StatusMisused, StatusBroken, StatusInterrupted, app.UsageText)
+	unsupported := ""
+	if slices.ContainsFunc(app.Commands, func(c *cli.Command) bool { return c.Name == "check" }) {
+		unsupported = fmt.Sprintf(", %d the data support no verdict", StatusUnsupported)
+	}
+	fmt.Fprintf(&b, "\n\"%s COMMAND --help\" tells more. Exit status: %d done, %d failure, %d misuse,\n%d an expectation was broken%s, %d interrupted.\n\nEXAMPLES\n%s\n",
+		app.Name, StatusOK, StatusFailed, StatusMisused, StatusBroken, unsupported, StatusInterrupted, app.UsageText)
 	return Print(app.Writer, "%s", b.String())
 }
 
@@ -37,11 +45,11 @@ func commandHelp(app *cli.App, c *cli.Command) error {
 		usage += " [flags]"
 	}
 	fmt.Fprintf(&b, "%s\n\nUSAGE\n   %s\n\n", c.Description, usage)
-	if len(c.Flags) > 0 {
-		fmt.Fprintln(&b, "FLAGS")
+	for _, heading := range headings(c.Flags) {
+		fmt.Fprintln(&b, cmp.Or(heading, "FLAGS"))
 		w := newColumns(&b)
 		for _, f := range c.Flags {
-			if v, ok := f.(cli.VisibleFlag); ok && !v.IsVisible() {
+			if v, ok := f.(cli.VisibleFlag); ok && !v.IsVisible() || headingOf(f) != heading {
 				continue
 			}
 			name, text := describe(f)
@@ -76,12 +84,12 @@ func describe(f cli.Flag) (name, text string) {
 		return name, ""
 	}
 	text = doc.GetUsage()
-	if !doc.TakesValue() {
-		return name, text
+	if doc.TakesValue() {
+		name += " " + valueName(f, text)
 	}
-	name += " " + strings.ToUpper(f.Names()[0][strings.LastIndexByte(f.Names()[0], '-')+1:])
+	text = capitals.ReplaceAllString(text, "$1")
 	switch d := strings.Trim(doc.GetDefaultText(), `"`); {
-	case d == "", d == "0", d == "0s", strings.Contains(text, "(default:"):
+	case d == "", d == "0", d == "0s", d == "false", strings.Contains(text, "(default:"):
 	default:
 		text += " (default: " + d + ")"
 	}
@@ -89,6 +97,55 @@ func describe(f cli.Flag) (name, text string) {
 		text += " (environment: " + strings.Join(env, ", ") + ")"
 	}
 	return name, text
+}
+
+// capitals marks a word of a usage as the name of the flag's value.
+var capitals = regexp.MustCompile("`([A-Z]+)`")
+
+// valueName is what stands for the value of a flag: the word that its usage
+// marks, what a number or a time is called, or else the last word of its name.
+func valueName(f cli.Flag, usage string) string {
+	if m := capitals.FindStringSubmatch(usage); m != nil {
+		return m[1]
+	}
+	switch f.(type) {
+	case *cli.DurationFlag:
+		return "DURATION"
+	case *cli.IntFlag, *cli.Int64Flag, *cli.UintFlag, *cli.Uint64Flag:
+		return "N"
+	case *cli.Float64Flag:
+		return "NUMBER"
+	}
+	return strings.ToUpper(f.Names()[0][strings.LastIndexByte(f.Names()[0], '-')+1:])
+}
+
+// Under puts flags under a heading of the help and returns them.
+func Under(heading string, flags ...cli.Flag) []cli.Flag {
+	for _, f := range flags {
+		reflect.ValueOf(f).Elem().FieldByName("Category").SetString(heading) // every kind of flag has it, and no setter
+	}
+	return flags
+}
+
+func headingOf(f cli.Flag) string {
+	if c, ok := f.(cli.CategorizableFlag); ok {
+		return c.GetCategory()
+	}
+	return ""
+}
+
+// headings are those of flags, first the empty one, then by first appearance.
+func headings(flags []cli.Flag) []string {
+	var all []string
+	for _, f := range flags {
+		if h := headingOf(f); !slices.Contains(all, h) {
+			all = append(all, h)
+		}
+	}
+	if at := slices.Index(all, ""); at > 0 {
+		all = slices.Insert(slices.Delete(all, at, at+1), 0, "")
+	}
+	return all
 }
 
 func newColumns(w io.Writer) *tabwriter.Writer { return tabwriter.NewWriter(w, 1, 8, 2, ' ', 0) }

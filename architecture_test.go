@@ -76,7 +76,7 @@ var mayEnter = map[string]string{
 	"summarysql":           "",
 	"importer":             "analysis rawlog queue stats stats/hdrlog",
 	"importer/parquetfile": "importer analysis internal/thriftwalk",
-	"cmd/analyze":          "analysis analysis/compare analysis/gate analysis/history figure site importer importer/parquetfile exporter summarysql rawlog rawlog/logstore internal/command internal/storeflags internal/version",
+	"cmd/analyze":          "analysis analysis/compare analysis/gate analysis/history figure site importer importer/parquetfile exporter summarysql rawlog rawlog/logstore internal/columns internal/command internal/storeflags internal/version",
 	"cmd/bench": "queue queue/memory queue/deltalake objectstore objectstore/embedded rawlog rawlog/logwriter runner runner/schedule runner/payload runner/identity " +
 		"runner/pace runner/capacity runner/hostinfo runner/calibration runner/metrics runner/tailing stats clock clock/offset workload scenario internal/nearest internal/yamlfile internal/command internal/storeflags internal/version " +
 		"queue/kafka queue/kafka/embedded queue/broker queue/jetstream queue/rabbitmq queue/redisstreams",

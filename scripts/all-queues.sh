@@ -30,7 +30,7 @@ sweep --queue rabbitmq --rabbitmq-url "$RABBITMQ_URL"
 sweep --queue rabbitmq --rabbitmq-url "$RABBITMQ_URL" --rabbitmq-type classic
 sweep --queue redis --redis-url "$always"
 sweep --queue redis --redis-url "$REDIS_URL"
-if [ -n "${KAFKA:-}" ]; then # a Kafka that runs: KAFKA=host:port
-  sweep --queue kafka --brokers "$KAFKA"
-fi
+start_kafka
+sweep --queue kafka --brokers "$KAFKA_BROKER"
+sweep --queue kafka --brokers "$KAFKA_BROKER" -X acks=1
 bin/analyze overlay "${runs[@]}" --out all-queues

@@ -57,6 +57,17 @@ start_redis() {
   REDIS_URL=redis://127.0.0.1:$port/0
 }
 
+# start_kafka [NAME=VALUE…]: one node of Apache Kafka; sets KAFKA_BROKER.
+start_kafka() {
+  local port dir
+  port=$(free_port)
+  dir=$SERVERS/kafka-$port
+  "$(dirname "${BASH_SOURCE[0]}")/kafka.sh" jars >/dev/null
+  started kafka "$(dirname "${BASH_SOURCE[0]}")/kafka.sh" node --dir "$dir" --port "$port" --controller-port "$(free_port)" "$@"
+  wait_for "$port" kafka "${SERVER_GROUPS[-1]}"
+  KAFKA_BROKER=127.0.0.1:$port
+}
+
 # start_rabbitmq: sets RABBITMQ_URL.
 start_rabbitmq() {
   need rabbitmq-server rabbitmq-server

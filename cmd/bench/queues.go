@@ -117,13 +117,13 @@ func flagsOfKinds(some func(kind) []cli.Flag) (flags []cli.Flag) {
 // refuseOthers refuses flags that belong to other kinds only, since they would
 // do nothing.
 func (k kind) refuseOthers(c *cli.Context) error {
-	own := map[string]bool{}
+	own, set := map[string]bool{}, command.Set(c)
 	for _, f := range k.flags {
 		own[f.Names()[0]] = true
 	}
 	for _, other := range kinds() {
 		for _, f := range other.flags {
-			if name := f.Names()[0]; !own[name] && c.IsSet(name) {
+			if name := f.Names()[0]; !own[name] && set[name] {
 				return command.Misusef("--%s does nothing with --queue %s: it belongs to --queue %s", name, k.name, other.name)
 			}
 		}

@@ -104,13 +104,17 @@ func TestTailOfATableThatOthersWrite(t *testing.T) {
 	}
 	r := tailJSON(t, stdout)
 	tail := r.Tail
-	if r.Received != 22 || tail.PresentRows != 2 || tail.Retractions != 10 || tail.Versions != 11 || tail.First != 1 || tail.Last != 11 || tail.Present != 1 || tail.EndedBy != "count" || !r.Complete {
+	// A slow start finds more versions there than the one of before.
+	if tail.PresentRows != 2*tail.Present {
+		t.Errorf("%d rows of %d versions were there", tail.PresentRows, tail.Present)
+	}
+	if r.Received != 22 || tail.Retractions != 10 || tail.Versions != 11 || tail.First != 1 || tail.Last != 11 || tail.EndedBy != "count" || !r.Complete {
 		t.Errorf("%+v, %+v", r, tail)
 	}
 	if tail.Stamp != "column" || tail.StampColumn != "time" || tail.ResolutionNs != 2e6 || tail.Column != "data" {
 		t.Errorf("stamps of %+v", tail)
 	}
-	if r.Latency.N != 20 || r.Latency.MinNs < 0 || r.Latency.MaxNs > int64(30*time.Second) {
+	if r.Latency.N != 22-tail.PresentRows || r.Latency.N < 1 || r.Latency.MinNs < 0 || r.Latency.MaxNs > int64(30*time.Second) {
 		t.Errorf("latency %+v", r.Latency)
 	}
 	if n := r.Requests["put"] + r.Requests["put_if_absent"] + r.Requests["delete"]; n != 0 || r.Requests["get"] == 0 {

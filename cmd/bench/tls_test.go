@@ -13,8 +13,8 @@ import (
 
 // The store's flags reach it: a server with an authority of its own.
 func TestRunOverTLSWithAnAuthorityOfItsOwn(t *testing.T) {
+	gw := versitygw.StartWith(t, versitygw.Options{TLS: true}) // found from the module's folder
 	bareEnvironment(t)
-	gw := versitygw.StartWith(t, versitygw.Options{TLS: true})
 	for _, kv := range gw.Environ() {
 		name, value, _ := strings.Cut(kv, "=")
 		t.Setenv(name, value)

@@ -14,14 +14,35 @@ import (
 // Setting is the value of a flag, as it is written on a command line.
 type Setting struct{ Name, Value string }
 
+// Set are the names, aliases too, of the flags that a context was given. Asking
+// the context for one flag after the other takes the square of their number:
+// with those of all queues that was most of the time before a run began.
+func Set(c *cli.Context) map[string]bool {
+	given := map[string]bool{}
+	for _, name := range c.LocalFlagNames() {
+		given[name] = true
+	}
+	set := map[string]bool{}
+	for _, f := range c.Command.Flags {
+		names := f.Names()
+		if slices.ContainsFunc(names, func(name string) bool { return given[name] }) {
+			for _, name := range names {
+				set[name] = true
+			}
+		}
+	}
+	return set
+}
+
 // Given are the flags that a context was given, in the order in which the
 // command declares them, each under its first name. A flag that was given
 // several times is there as often.
 func Given(c *cli.Context) []Setting {
 	var given []Setting
+	set := Set(c)
 	for _, f := range c.Command.Flags {
 		name := f.Names()[0]
-		if !c.IsSet(name) {
+		if !set[name] {
 			continue
 		}
 		if list, ok := c.Generic(name).(*Strings); ok {

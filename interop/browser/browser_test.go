@@ -209,7 +209,7 @@ func (b *tab) change(do func()) {
 // enter puts a value into an input as a person does who types it and leaves.
 func (b *tab) enter(id, value string) {
 	b.t.Helper()
-	b.do(chromedp.Focus("#"+id), chromedp.Evaluate[chromedp.Void](`document.getElementById("`+id+`").select()`), chromedp.SendKeys("#"+id, value+"\t"))
+	b.do(chromedp.Evaluate[chromedp.Void](`{const e = document.getElementById("`+id+`"); e.focus(); e.select()}`), chromedp.KeyEvent(value+"\t"))
 }
 
 // key presses a key on an element n times.

@@ -56,11 +56,12 @@ func TestWarmup(t *testing.T) {
 			t.Error("the cut of 5 s changed nothing")
 		}
 
-		// The slider by its keys: two intervals of 200 ms further.
+		// The slider by its keys: two edges further, of the intervals of 400 ms that
+		// the digest of a page has here.
 		b.change(func() { b.key("warmup-slider", kb.ArrowRight, 1) })
 		b.change(func() { b.key("warmup-slider", kb.ArrowRight, 1) })
-		compare(b, run(), seconds(5.4))
-		if got := eval[string](b, `document.getElementById("warmup").value`); got != "5.4" {
+		compare(b, run(), seconds(5.6))
+		if got := eval[string](b, `document.getElementById("warmup").value`); got != "5.6" {
 			t.Errorf("the number shows %s", got)
 		}
 
@@ -173,8 +174,8 @@ func TestWithoutScripts(t *testing.T) {
 			}
 			b.do(chromedp.Navigate(reportFile(t, run(), seconds(3), o)), chromedp.WaitVisible("#rates"))
 			compare(b, run(), seconds(3))
-			if n := eval[int](b, `[...document.querySelectorAll("figure svg")].filter(s => s.getBoundingClientRect().height > 150).length`); n != 4 {
-				t.Errorf("%d figures can be seen, want 4", n)
+			if n := eval[int](b, `[...document.querySelectorAll("figure svg")].filter(s => s.getBoundingClientRect().height > 150).length`); n != 16 { // one per rate, and five of each of three steps
+				t.Errorf("%d figures can be seen, want 16", n)
 			}
 			if eval[bool](b, `[...document.querySelectorAll("#controls-holder")].some(c => c.getBoundingClientRect().height > 0)`) {
 				t.Error("controls that cannot work are shown")

@@ -40,8 +40,9 @@ func (n *byteCount) Write(p []byte) (int, error) {
 }
 
 // Fit returns d, or the finest coarser digest that PackDigest writes in at most
-// so many bytes: nothing but the resolution of time is lost, as with Coarsen.
-// Where even twelve intervals a step are more, that is what comes back. Steps
+// so many bytes. It loses resolution in time, as Coarsen does, and adding up
+// intervals can move a percentile to the next bucket of a digest, within its
+// error of 0.2 %. Where even twelve intervals a step are more, that is what comes back. Steps
 // have their resolution in Interval, and a summary says it.
 func (d *Digest) Fit(bytes int) (*Digest, error) {
 	out := d

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"io"
 	"math"
 	"net/http"
 	"os"
@@ -14,7 +13,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"text/tabwriter"
@@ -237,67 +235,6 @@ func median[T time.Duration | float64](all []measured, of func(*measured) T) T {
 	return values[len(values)/2]
 }
 
-// stopwatch takes the times of requests, from the first byte sent to the last
-// received.
-type stopwatch struct {
-	next http.RoundTripper
-	mu   sync.Mutex
-	took [requestKinds][]time.Duration
-}
-
-func (s *stopwatch) RoundTrip(r *http.Request) (*http.Response, error) {
-	begun := time.Now()
-	resp, err := s.next.RoundTrip(r)
-	if err != nil || resp.StatusCode >= 300 && resp.StatusCode != http.StatusNotFound {
-		return resp, err
-	}
-	kind := -1
-	switch version := strings.HasSuffix(r.URL.Path, ".json"); {
-	case r.URL.Query().Has("list-type"):
-	case r.Method == http.MethodPut && version:
-		kind = commitPut
-	case r.Method == http.MethodPut:
-		kind = dataPut
-	case r.Method == http.MethodGet && resp.StatusCode == http.StatusNotFound:
-		kind = missGet
-	case r.Method == http.MethodGet && version:
-		kind = commitGet
-	case r.Method == http.MethodGet:
-		kind = dataGet
-	}
-	if kind >= 0 {
-		resp.Body = &timedBody{ReadCloser: resp.Body, s: s, kind: kind, begun: begun}
-	}
-	return resp, nil
-}
-
-type timedBody struct {
-	io.ReadCloser
-	s     *stopwatch
-	kind  int
-	begun time.Time
-	done  bool
-}
-
-func (b *timedBody) end() {
-	if !b.done {
-		b.done = true
-		b.s.mu.Lock()
-		b.s.took[b.kind] = append(b.s.took[b.kind], time.Since(b.begun))
-		b.s.mu.Unlock()
-	}
-}
-
-func (b *timedBody) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-	if err != nil {
-		b.end()
-	}
-	return n, err
-}
-
-func (b *timedBody) Close() error { b.end(); return b.ReadCloser.Close() }
-
 func measureLatency(b *testing.B, cfg Config, rate, seconds int) (m measured) {
 	server := versitygw.Start(b)
 	watch := &stopwatch{}
@@ -400,50 +337,6 @@ func growthOf(latencies []time.Duration, perSecond []int) string {
 	default:
 		return fmt.Sprintf("none (z %.1f over %d s)", v.Z, v.N)
 	}
-}
-
-// nothing takes messages and does nothing with them.
-type nothing struct{ queue.Producer }
-
-func (nothing) Send(_ context.Context, batch []queue.Message) (int, error) { return len(batch), nil }
-func (nothing) Flush(context.Context) error                                { return nil }
-
-// loadAlone is the processor time of the load, ns a message.
-func loadAlone(b *testing.B, rate int) float64 {
-	clk := clock.New()
-	used := cpu(b)
-	const seconds = 2
-	if err := openLoop(b.Context(), nothing{}, clk, clk.Now(), seconds*rate, rate); err != nil {
-		b.Fatal(err)
-	}
-	return float64(cpu(b)-used) / float64(seconds*rate)
-}
-
-// openLoop sends each message when it is due, with its due time in it.
-func openLoop(ctx context.Context, p queue.Producer, clk *clock.Clock, start int64, n, rate int) error {
-	payloads := make([]byte, 100*4096)
-	var batch []queue.Message
-	for i := 0; i < n; {
-		now := clk.Now()
-		batch = batch[:0]
-		for ; i < n && len(batch) < 4096; i++ {
-			due := start + int64(i)*int64(time.Second)/int64(rate)
-			if due > now {
-				break
-			}
-			payload := payloads[100*len(batch):][:100]
-			binary.LittleEndian.PutUint64(payload, uint64(due))
-			batch = append(batch, queue.Message{Payload: payload, Partition: queue.AnyPartition})
-		}
-		if len(batch) == 0 {
-			time.Sleep(time.Millisecond)
-			continue
-		}
-		if _, err := p.Send(ctx, batch); err != nil {
-			return err
-		}
-	}
-	return p.Flush(ctx)
 }
 
 // quantile is the nearest rank ⌈q·n⌉. It sorts.

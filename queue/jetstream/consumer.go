@@ -43,7 +43,7 @@ const (
 // Consumer joins a group with a connection of its own. Where there is no stream
 // yet it waits for one.
 func (q *Queue) Consumer(ctx context.Context, cfg queue.ConsumerConfig) (queue.Consumer, error) {
-	if q.isClosed() {
+	if q.handles.Closed() {
 		return nil, queue.ErrClosed
 	}
 	conn, err := q.connect(ctx, fmt.Sprintf("consumer-%d", cfg.ID), cfg.Event)
@@ -55,7 +55,7 @@ func (q *Queue) Consumer(ctx context.Context, cfg queue.ConsumerConfig) (queue.C
 		conn.Close()
 		return nil, err
 	}
-	if !q.opened(c) {
+	if !q.handles.Keep(c) {
 		c.Close()
 		return nil, queue.ErrClosed
 	}
@@ -281,7 +281,7 @@ func (c *Consumer) Close() error {
 			c.conn.FlushTimeout(closeTimeout)
 		}
 		c.conn.Close()
-		c.q.forget(c)
+		c.q.handles.Forget(c)
 	})
 	return nil
 }

@@ -49,7 +49,7 @@ var (
 
 // Producer opens a producer with a connection of its own.
 func (q *Queue) Producer(ctx context.Context, cfg queue.ProducerConfig) (queue.Producer, error) {
-	if q.isClosed() {
+	if q.handles.Closed() {
 		return nil, queue.ErrClosed
 	}
 	p := &Producer{q: q, cfg: cfg, window: broker.NewWindow(q.cfg.MaxPending, cfg.Acked), turn: cfg.ID, done: make(chan struct{})}
@@ -72,7 +72,7 @@ func (q *Queue) Producer(ctx context.Context, cfg queue.ProducerConfig) (queue.P
 	}
 	p.working.Go(p.readAnswers)
 	p.working.Go(p.expire)
-	if !q.opened(p) {
+	if !q.handles.Keep(p) {
 		p.Close()
 		return nil, queue.ErrClosed
 	}
@@ -227,7 +227,7 @@ func (p *Producer) Close() error {
 		p.conn.Close()
 		p.working.Wait()
 		p.window.Close(errAbandoned)
-		p.q.forget(p)
+		p.q.handles.Forget(p)
 	})
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"queuebench/queue"
+	"queuebench/queue/broker"
 )
 
 // Queue is a stream. It implements queue.Queue.
@@ -21,9 +22,8 @@ type Queue struct {
 	durability string
 
 	mu      sync.Mutex
-	closed  bool
-	closing map[interface{ Close() error }]bool // producers and consumers that are open
-	joined  map[string]bool                     // groups that this process made or found
+	handles broker.Handles
+	joined  map[string]bool // groups that this process made or found
 }
 
 // ownerKey is the stream's metadata by which its maker knows it again.
@@ -35,7 +35,7 @@ func New(ctx context.Context, cfg Config) (*Queue, error) {
 	if err := errors.Join(cfg.Check(), checkName(cfg.Name)); err != nil {
 		return nil, err
 	}
-	q := &Queue{cfg: cfg, closing: map[interface{ Close() error }]bool{}, joined: map[string]bool{}}
+	q := &Queue{cfg: cfg, joined: map[string]bool{}}
 	var err error
 	if q.conn, err = q.connect(ctx, "queue", nil); err != nil {
 		return nil, err
@@ -112,7 +112,7 @@ func (q *Queue) Info() queue.Info {
 // Create makes the stream. One of its name is removed first if a queue like this
 // made it, and is refused otherwise.
 func (q *Queue) Create(ctx context.Context) error {
-	if q.isClosed() {
+	if q.handles.Closed() {
 		return queue.ErrClosed
 	}
 	ours, err := q.exists(ctx)
@@ -162,7 +162,7 @@ func (q *Queue) exists(ctx context.Context) (bool, error) {
 
 // Remove deletes the stream, its messages and its consumers.
 func (q *Queue) Remove(ctx context.Context) error {
-	if q.isClosed() {
+	if q.handles.Closed() {
 		return queue.ErrClosed
 	}
 	ours, err := q.exists(ctx)
@@ -175,41 +175,9 @@ func (q *Queue) Remove(ctx context.Context) error {
 	return nil
 }
 
-func (q *Queue) isClosed() bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.closed
-}
-
-// opened keeps a producer or consumer for Close; false when the queue is closed.
-func (q *Queue) opened(c interface{ Close() error }) bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if !q.closed {
-		q.closing[c] = true
-	}
-	return !q.closed
-}
-
-func (q *Queue) forget(c interface{ Close() error }) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	delete(q.closing, c)
-}
-
 // Close closes the producers and consumers that are open.
 func (q *Queue) Close() error {
-	q.mu.Lock()
-	q.closed = true
-	var open []interface{ Close() error }
-	for c := range q.closing {
-		open = append(open, c)
-	}
-	q.mu.Unlock()
-	var err error
-	for _, c := range open {
-		err = errors.Join(err, c.Close())
-	}
+	_, err := q.handles.Close()
 	q.conn.Close()
 	return err
 }

@@ -43,7 +43,7 @@ type delivery struct {
 // Consumer joins a group. Where the producers' side has made nothing yet it
 // waits.
 func (q *Queue) Consumer(ctx context.Context, cfg queue.ConsumerConfig) (queue.Consumer, error) {
-	if q.isClosed() {
+	if q.handles.Closed() {
 		return nil, queue.ErrClosed
 	}
 	if k := cfg.Start.Kind; k == queue.StartOffset || k == queue.StartTime {
@@ -63,7 +63,7 @@ func (q *Queue) Consumer(ctx context.Context, cfg queue.ConsumerConfig) (queue.C
 		return nil, err
 	}
 	c.working.Go(func() { c.work(conn, streams) })
-	if !q.opened(c) {
+	if !q.handles.Keep(c) {
 		c.Close()
 		return nil, queue.ErrClosed
 	}
@@ -316,7 +316,7 @@ func (c *Consumer) Close() error {
 		c.inbox.Close()
 		c.cancel()
 		c.working.Wait()
-		c.q.forget(c)
+		c.q.handles.Forget(c)
 	})
 	return nil
 }

@@ -63,7 +63,7 @@ var (
 
 // Producer opens a producer.
 func (q *Queue) Producer(ctx context.Context, cfg queue.ProducerConfig) (queue.Producer, error) {
-	if q.isClosed() {
+	if q.handles.Closed() {
 		return nil, queue.ErrClosed
 	}
 	p := &Producer{q: q, cfg: cfg, window: broker.NewWindow(q.cfg.MaxPending, cfg.Acked), outbox: broker.NewOutbox(), turn: cfg.ID}
@@ -75,7 +75,7 @@ func (q *Queue) Producer(ctx context.Context, cfg queue.ProducerConfig) (queue.P
 	}
 	p.session = s
 	p.working.Go(p.work)
-	if !q.opened(p) {
+	if !q.handles.Keep(p) {
 		p.Close()
 		return nil, queue.ErrClosed
 	}
@@ -327,7 +327,7 @@ func (p *Producer) Close() error {
 		s.conn.CloseDeadline(time.Now().Add(500 * time.Millisecond))
 		p.working.Wait()
 		p.window.Close(errAbandoned)
-		p.q.forget(p)
+		p.q.handles.Forget(p)
 	})
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 
 	"queuebench/queue"
+	"queuebench/queue/broker"
 )
 
 // Queue is an exchange and its queues. It implements queue.Queue.
@@ -22,8 +23,7 @@ type Queue struct {
 	marker string // an empty queue whose name says that the exchange is ours
 
 	mu      sync.Mutex
-	closed  bool
-	closing map[interface{ Close() error }]bool
+	handles broker.Handles
 	groups  map[string]string // group → the prefix of its queues
 	first   bool              // the queues of the first group are free
 }
@@ -40,7 +40,7 @@ func New(ctx context.Context, cfg Config) (*Queue, error) {
 	if cfg.Name == "" || len(cfg.Name) > 150 {
 		return nil, fmt.Errorf("rabbitmq: the name %q: it has 1 to 150 bytes", cfg.Name)
 	}
-	q := &Queue{cfg: cfg, marker: cfg.Name + ".owner", closing: map[interface{ Close() error }]bool{}, groups: map[string]string{}, first: len(cfg.Groups) == 0}
+	q := &Queue{cfg: cfg, marker: cfg.Name + ".owner", groups: map[string]string{}, first: len(cfg.Groups) == 0}
 	conn, err := q.dial(ctx, "queue")
 	if err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func (q *Queue) queueName(group string, partition int) string {
 // Create makes the exchange and the queues of the groups that are known. What a
 // queue like this made before is removed first; an exchange of others is refused.
 func (q *Queue) Create(ctx context.Context) error {
-	if q.isClosed() {
+	if q.handles.Closed() {
 		return queue.ErrClosed
 	}
 	return q.with(ctx, func(conn *amqp.Connection) error {
@@ -246,7 +246,7 @@ func (q *Queue) known() []string {
 
 // Remove deletes the exchange and the queues.
 func (q *Queue) Remove(ctx context.Context) error {
-	if q.isClosed() {
+	if q.handles.Closed() {
 		return queue.ErrClosed
 	}
 	return q.with(ctx, func(conn *amqp.Connection) error {
@@ -258,40 +258,8 @@ func (q *Queue) Remove(ctx context.Context) error {
 	})
 }
 
-func (q *Queue) isClosed() bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.closed
-}
-
-// opened keeps a producer or consumer for Close; false when the queue is closed.
-func (q *Queue) opened(c interface{ Close() error }) bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if !q.closed {
-		q.closing[c] = true
-	}
-	return !q.closed
-}
-
-func (q *Queue) forget(c interface{ Close() error }) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	delete(q.closing, c)
-}
-
 // Close closes the producers and consumers that are open.
 func (q *Queue) Close() error {
-	q.mu.Lock()
-	q.closed = true
-	var open []interface{ Close() error }
-	for c := range q.closing {
-		open = append(open, c)
-	}
-	q.mu.Unlock()
-	var err error
-	for _, c := range open {
-		err = errors.Join(err, c.Close())
-	}
+	_, err := q.handles.Close()
 	return err
 }

@@ -56,7 +56,7 @@ const (
 // Consumer joins a group with a connection of its own. Where the producers' side
 // has made nothing yet it waits.
 func (q *Queue) Consumer(ctx context.Context, cfg queue.ConsumerConfig) (queue.Consumer, error) {
-	if q.isClosed() {
+	if q.handles.Closed() {
 		return nil, queue.ErrClosed
 	}
 	for {
@@ -82,7 +82,7 @@ func (q *Queue) Consumer(ctx context.Context, cfg queue.ConsumerConfig) (queue.C
 	}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	c.working.Go(c.read)
-	if !q.opened(c) {
+	if !q.handles.Keep(c) {
 		c.Close()
 		return nil, queue.ErrClosed
 	}
@@ -328,7 +328,7 @@ func (c *Consumer) Close() (err error) {
 			}
 		}
 		err = c.client.Close()
-		c.q.forget(c)
+		c.q.handles.Forget(c)
 	})
 	return err
 }

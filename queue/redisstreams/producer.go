@@ -39,7 +39,7 @@ func (q *Queue) Producer(ctx context.Context, cfg queue.ProducerConfig) (queue.P
 	p := &Producer{q: q, cfg: cfg, client: q.dial(), window: broker.NewWindow(q.cfg.MaxPending, cfg.Acked), outbox: broker.NewOutbox(), turn: cfg.ID}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.working.Go(p.work)
-	if !q.opened(p) {
+	if !q.handles.Keep(p) {
 		p.Close()
 		return nil, queue.ErrClosed
 	}
@@ -172,7 +172,7 @@ func (p *Producer) Close() error {
 		p.client.Close() // ends a request under way
 		p.working.Wait()
 		p.window.Close(errAbandoned)
-		p.q.forget(p)
+		p.q.handles.Forget(p)
 	})
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"queuebench/queue"
+	"queuebench/queue/broker"
 )
 
 // Queue is a set of streams. It implements queue.Queue.
@@ -24,8 +25,7 @@ type Queue struct {
 	marker string   // the key that says whose they are
 
 	mu      sync.Mutex
-	closed  bool
-	closing map[interface{ Close() error }]bool
+	handles broker.Handles
 	joined  map[string]bool // groups that this process made or moved
 }
 
@@ -66,7 +66,7 @@ func New(ctx context.Context, cfg Config) (*Queue, error) {
 	opts.DialerRetries = 1
 	silence()
 	opts.ReadTimeout = cfg.Timeout + cfg.WaitTimeout + time.Second
-	q := &Queue{cfg: cfg, opts: opts, client: redis.NewClient(opts), marker: cfg.Name + ":owner", closing: map[interface{ Close() error }]bool{}, joined: map[string]bool{}}
+	q := &Queue{cfg: cfg, opts: opts, client: redis.NewClient(opts), marker: cfg.Name + ":owner", joined: map[string]bool{}}
 	for k := range cfg.Partitions {
 		q.keys = append(q.keys, cfg.Name+":"+strconv.Itoa(k))
 	}
@@ -90,7 +90,7 @@ func (q *Queue) Info() queue.Info { return q.info }
 // Create makes the name ours. Streams of it that a queue like this made are
 // removed first; others are refused.
 func (q *Queue) Create(ctx context.Context) error {
-	if q.isClosed() {
+	if q.handles.Closed() {
 		return queue.ErrClosed
 	}
 	ours, err := q.exists(ctx)
@@ -136,7 +136,7 @@ func (q *Queue) exists(ctx context.Context) (bool, error) {
 
 // Remove deletes the streams.
 func (q *Queue) Remove(ctx context.Context) error {
-	if q.isClosed() {
+	if q.handles.Closed() {
 		return queue.ErrClosed
 	}
 	ours, err := q.exists(ctx)
@@ -149,43 +149,10 @@ func (q *Queue) Remove(ctx context.Context) error {
 	return nil
 }
 
-func (q *Queue) isClosed() bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.closed
-}
-
-// opened keeps a producer or consumer for Close; false when the queue is closed.
-func (q *Queue) opened(c interface{ Close() error }) bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if !q.closed {
-		q.closing[c] = true
-	}
-	return !q.closed
-}
-
-func (q *Queue) forget(c interface{ Close() error }) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	delete(q.closing, c)
-}
-
 // Close closes the producers and consumers that are open.
 func (q *Queue) Close() error {
-	q.mu.Lock()
-	again := q.closed
-	q.closed = true
-	var open []interface{ Close() error }
-	for c := range q.closing {
-		open = append(open, c)
-	}
-	q.mu.Unlock()
-	var err error
-	for _, c := range open {
-		err = errors.Join(err, c.Close())
-	}
-	if again {
+	first, err := q.handles.Close()
+	if !first {
 		return err
 	}
 	return errors.Join(err, q.client.Close())

@@ -332,6 +332,29 @@ func perRateCaption(sum analysis.Summary, kind analysis.Kind, lines []rateLine, 
 		return "Nothing was measured here."
 	}
 	fmt.Fprintf(&b, "Each mark is a percentile of the %s (%s) of all messages of one step after its warm-up, at %s.", kindName(kind), KindPath(kind), at)
+	b.WriteString(marksCaption(lines, below))
+	empty := []string{}
+	for _, s := range sum.Steps {
+		if s.Latencies[kind.String()].N == 0 {
+			empty = append(empty, rateText(s.Rate))
+		}
+	}
+	if len(empty) > 0 {
+		fmt.Fprintf(&b, " Nothing was measured at %s msg/s.", list(slices.Compact(empty)))
+	}
+	if len(left) > 0 {
+		b.WriteString(" Only in the table: " + list(names(left)) + ".")
+	}
+	if sum.Queue.Durability != "" { // no number without it
+		fmt.Fprintf(&b, " Queue: %s. %s", printable(sum.Queue.Kind), printable(sum.Queue.Durability))
+	}
+	return b.String()
+}
+
+// marksCaption says what repeats, hollow marks and triangles are, where there are
+// any.
+func marksCaption(lines []rateLine, below int) string {
+	var b strings.Builder
 	repeats, hollow, beyond := false, false, false
 	for _, l := range lines {
 		if l.reference > 0 {
@@ -354,21 +377,6 @@ func perRateCaption(sum analysis.Summary, kind analysis.Kind, lines []rateLine, 
 	}
 	if below > 0 {
 		fmt.Fprintf(&b, " %s 0 or less, which a logarithmic axis cannot show.", plural(below, "value is", "values are"))
-	}
-	empty := []string{}
-	for _, s := range sum.Steps {
-		if s.Latencies[kind.String()].N == 0 {
-			empty = append(empty, rateText(s.Rate))
-		}
-	}
-	if len(empty) > 0 {
-		fmt.Fprintf(&b, " Nothing was measured at %s msg/s.", list(slices.Compact(empty)))
-	}
-	if len(left) > 0 {
-		b.WriteString(" Only in the table: " + list(names(left)) + ".")
-	}
-	if sum.Queue.Durability != "" { // no number without it
-		fmt.Fprintf(&b, " Queue: %s. %s", printable(sum.Queue.Kind), printable(sum.Queue.Durability))
 	}
 	return b.String()
 }

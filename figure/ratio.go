@@ -3,6 +3,7 @@ package figure
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,7 +15,8 @@ import (
 
 // RatioCurve is by how much each quantile of one load differs between two sides.
 type RatioCurve struct {
-	Label  string // of the load
+	Label  string // of the load, or of the run
+	Class  int    // colour and dashes: index into Palette.Series
 	Points []RatioPoint
 }
 
@@ -34,7 +36,10 @@ func (p RatioPoint) drawn() bool {
 // a logarithmic one: above the line of no change, the new side is slower.
 func QuantileRatio(base, other string, kind analysis.Kind, curves []RatioCurve, st Style) Figure {
 	left := max(0, len(curves)-maxSpectra)
-	curves = curves[:len(curves)-left]
+	curves = slices.Clone(curves[:len(curves)-left])
+	for i := range curves {
+		curves[i].Label = printable(curves[i].Label)
+	}
 	base, other = printable(base), printable(other)
 	f := Figure{Name: "quantile-ratio", Title: upperFirst(kindName(kind)) + ", " + other + " to " + base, style: st}
 	band := len(curves) == 1
@@ -57,8 +62,8 @@ func QuantileRatio(base, other string, kind analysis.Kind, curves []RatioCurve, 
 	if left > 0 {
 		f.Caption += fmt.Sprintf(" %s not drawn.", plural(left, "more load is", "more loads are"))
 	}
-	for i, c := range curves {
-		f.Legend = append(f.Legend, LegendEntry{c.Label, i})
+	for _, c := range curves {
+		f.Legend = append(f.Legend, LegendEntry{c.Label, c.Class})
 	}
 	y := ratioAxis(curves, band)
 	f.draw = func(c draw.Canvas, pal Palette, fc face) { drawRatio(c, pal, fc, curves, y, band, other+" / "+base) }
@@ -132,7 +137,7 @@ func drawRatio(c draw.Canvas, pal Palette, fc face, curves []RatioCurve, y laten
 				if band {
 					ratioBand(data, pal, run, at)
 				}
-				data.StrokeLines(lineStyle(pal, i), line)
+				data.StrokeLines(lineStyle(pal, curves[i].Class), line)
 				ends[i] = &line[len(line)-1]
 			}
 		}
@@ -143,7 +148,7 @@ func drawRatio(c draw.Canvas, pal Palette, fc face, curves []RatioCurve, y laten
 		var out []end
 		for i, k := range curves {
 			if ends[i] != nil {
-				out = append(out, end{k.Label, ends[i].Y, lineStyle(pal, i), -1})
+				out = append(out, end{k.Label, ends[i].Y, lineStyle(pal, k.Class), -1})
 			}
 		}
 		return out

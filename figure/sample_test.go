@@ -127,7 +127,7 @@ func sampleSummary(rates []float64, repeats int, edit func(s *analysis.StepSumma
 func sampleRatios() []RatioCurve {
 	var out []RatioCurve
 	for k, label := range []string{"1,000/s", "10,000/s", "30,000/s"} {
-		c := RatioCurve{Label: label}
+		c := RatioCurve{Label: label, Class: k}
 		for _, p := range []float64{0, 10, 25, 50, 75, 90, 95, 99, 99.5, 99.9} {
 			r := 1 + float64(k-1)*0.08 + 0.003*p*float64(k)
 			q := RatioPoint{Percent: p, Ratio: r, Low: r * 0.95, High: r * 1.06}

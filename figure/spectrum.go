@@ -80,6 +80,13 @@ func PercentileSpectrum(ds []analysis.Distribution, st Style) Figure {
 		f.Name = fmt.Sprintf("percentile-spectrum-%d-%d", ds[0].Step, ds[0].Repeat)
 		f.Title += " at " + rateText(ds[0].Rate) + " msg/s"
 	}
+	f.spectra(ds, lines, kind, left)
+	return f
+}
+
+// spectra makes f the figure of lines, which are those of ds that are drawn.
+func (f *Figure) spectra(ds []analysis.Distribution, lines []spectrum, kind analysis.Kind, left int) {
+	st := f.style
 	for _, l := range lines {
 		f.Legend = append(f.Legend, LegendEntry{l.label, l.class})
 	}
@@ -107,7 +114,6 @@ func PercentileSpectrum(ds []analysis.Distribution, st Style) Figure {
 	}
 	f.Caption = spectrumCaption(ds, lines, kind, left, below)
 	f.draw = func(c draw.Canvas, pal Palette, fc face) { drawSpectrum(c, pal, fc, kind, lines, y) }
-	return f
 }
 
 // spectrumLabel tells a distribution from the others.

@@ -32,8 +32,11 @@ type Palette struct {
 	// image, which no CSS variable reaches: the theme Page has one that shows on
 	// both backgrounds.
 	Density color.NRGBA
-	Series  [7]color.NRGBA
+	Series  [Classes]color.NRGBA
 }
+
+// Classes is the number of colours with dashes of their own.
+const Classes = 7
 
 // MaxClass is the class of the maximum in a legend.
 const MaxClass = -1

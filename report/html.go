@@ -1,74 +1,42 @@
 package report
 
 import (
-	"html"
 	"strconv"
 	"strings"
 
 	"queuebench/analysis"
+	"queuebench/report/markup"
 )
 
-// writer builds HTML. Text and attribute values are escaped by the only two
-// methods that take what is not a literal of this package, so a run's name or a
-// label can never become markup. It is plain code on purpose: the template
-// packages of the standard library call methods by name, and the linker then
-// keeps every method of every type in the WASM module.
-type writer struct{ b strings.Builder }
+// writer builds HTML in which foreign text stays text: see package markup.
+type writer struct{ markup.Writer }
 
-// raw writes literals of this package, and what it or package figure built.
 func (w *writer) raw(parts ...string) *writer {
-	for _, p := range parts {
-		w.b.WriteString(p)
-	}
+	w.Raw(parts...)
 	return w
 }
 
-// text writes text.
 func (w *writer) text(s string) *writer {
-	w.b.WriteString(html.EscapeString(clean(s)))
+	w.Text(s)
 	return w
 }
 
-// open writes a start tag with attributes in pairs of name and value.
 func (w *writer) open(tag string, attributes ...string) *writer {
-	w.b.WriteByte('<')
-	w.b.WriteString(tag)
-	for i := 0; i+1 < len(attributes); i += 2 {
-		w.b.WriteByte(' ')
-		w.b.WriteString(attributes[i])
-		w.b.WriteString(`="`)
-		w.b.WriteString(html.EscapeString(clean(attributes[i+1])))
-		w.b.WriteByte('"')
-	}
-	w.b.WriteByte('>')
+	w.Open(tag, attributes...)
 	return w
 }
 
-// close writes an end tag.
 func (w *writer) close(tag string) *writer {
-	w.b.WriteString("</")
-	w.b.WriteString(tag)
-	w.b.WriteByte('>')
+	w.Close(tag)
 	return w
 }
 
-// el writes an element that holds text.
 func (w *writer) el(tag, text string, attributes ...string) *writer {
-	return w.open(tag, attributes...).text(text).close(tag)
+	w.El(tag, text, attributes...)
+	return w
 }
 
-func (w *writer) String() string { return w.b.String() }
-
-// clean replaces control characters, which no reader can see and HTML forbids,
-// and what is not UTF-8.
-func clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < 0x20 && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 {
-			return '\uFFFD'
-		}
-		return r
-	}, strings.ToValidUTF8(s, "\uFFFD"))
-}
+func clean(s string) string { return markup.Clean(s) }
 
 // group writes an integer in groups of three: 1,234,567.
 func group(n int64) string { return analysis.FormatCount(n) }

@@ -22,6 +22,11 @@ import (
 type Options struct {
 	// Width is that of the figures in CSS pixels; 0 for 760.
 	Width int
+	// Base is the index of the run that a comparison holds the others against,
+	// and Labels name its runs, one for each: those of one label are replicates
+	// of one side. Empty: each run is a side, named by what sets it apart.
+	Base   int
+	Labels []string
 }
 
 // Region is a fragment that is replaced as a whole when the view changes.

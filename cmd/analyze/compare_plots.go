@@ -64,8 +64,8 @@ func plotComparison(c *cli.Context, r *compare.Result, kind analysis.Kind) error
 
 func ratioCurves(p compare.Pair) []figure.RatioCurve {
 	var out []figure.RatioCurve
-	for _, cell := range p.Cells {
-		curve := figure.RatioCurve{Label: cell.Name}
+	for i, cell := range p.Cells {
+		curve := figure.RatioCurve{Label: cell.Name, Class: i % figure.Classes}
 		for _, q := range cell.Curve {
 			curve.Points = append(curve.Points, figure.RatioPoint{Percent: q.Percent, Ratio: float64(q.Ratio), Low: float64(q.Low), High: float64(q.High)})
 		}

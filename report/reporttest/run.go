@@ -29,6 +29,8 @@ type Spec struct {
 	Lost int64
 	// Stall holds everything up for 600 ms at two thirds of the last step.
 	Stall bool
+	// Slower multiplies every latency of the queue; 0 for 1.
+	Slower float64
 }
 
 // Digest is the digest of a run on a Delta table with commits of 100 ms, which
@@ -108,6 +110,9 @@ func step(s Spec, index, repeat int, rate float64, start int64, stall bool) anal
 			l := int64(wait) + 9_000_000 + int64(r.ExpFloat64()*(3_000_000+rate*100)) + int64(rate*200)
 			if due < 1500*time.Millisecond {
 				l *= 3
+			}
+			if s.Slower > 0 {
+				l = int64(float64(l) * s.Slower)
 			}
 			if stall && due >= stallFrom && due < stallTo {
 				l += int64(stallTo - due)

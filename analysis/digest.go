@@ -82,6 +82,9 @@ type StepDigest struct {
 	Told    []string
 	// Events of the step.
 	Events []Event
+	// Slowest are messages that took long, at most MaxSlowest, the slowest first:
+	// see SlowMessage. None of digests that were made before they were kept.
+	Slowest []SlowMessage
 }
 
 // Interval holds the messages intended in [Start, End) after the step's start.

@@ -58,6 +58,7 @@ type stepRecord struct {
 	Events     []eventRecord     `json:"events"`
 	Intervals  intervalColumns   `json:"intervals"`
 	Breakdown  *breakdownRecord  `json:"breakdown,omitempty"`
+	Slowest    *slowestRecord    `json:"slowest,omitempty"`
 }
 
 type eventRecord struct {
@@ -138,6 +139,7 @@ func newStepRecord(s *StepDigest) (*stepRecord, error) {
 	if r.Breakdown, err = newBreakdownRecord(&s.Breakdown); err != nil {
 		return nil, err
 	}
+	r.Slowest = newSlowestRecord(s.Slowest)
 	for _, e := range s.Events {
 		r.Events = append(r.Events, eventRecord{int64(e.At), e.Actor, e.Kind, e.Text, int64(e.Duration)})
 	}
@@ -212,7 +214,7 @@ func (r *stepRecord) stepDigest() (*StepDigest, error) {
 	if err := checkStages(r.Stages); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(r.Seconds.into(s), r.PerSecond.into(s), r.Breakdown.into(&s.Breakdown)); err != nil {
+	if err := errors.Join(r.Seconds.into(s), r.PerSecond.into(s), r.Breakdown.into(&s.Breakdown), r.Slowest.into(s)); err != nil {
 		return nil, err
 	}
 	for _, e := range r.Events {

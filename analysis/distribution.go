@@ -15,6 +15,7 @@ type Distribution struct {
 	Variant      string
 	Kind         Kind
 	Warmup       time.Duration
+	Window       *Window // nil for all after the cut
 	// Latency holds the messages that came, Infinite counts the others, which
 	// rank above all.
 	Latency  stats.Compact
@@ -27,7 +28,7 @@ type Distribution struct {
 func DistributionOf(d *Digest, s *StepDigest, v View) Distribution {
 	c := newCut(d, s, v)
 	out := Distribution{
-		Step: s.Step, Repeat: s.Repeat, Rate: s.Rate, Variant: c.summary.Variant, Kind: v.Kind, Warmup: c.warmup, Blocks: c.blocks,
+		Step: s.Step, Repeat: s.Repeat, Rate: s.Rate, Variant: c.summary.Variant, Kind: v.Kind, Warmup: c.warmupEdge, Window: c.summary.Window, Blocks: c.blocks,
 	}
 	if c.summary.Latencies[v.Kind.String()].N > 0 {
 		out.Latency, out.Infinite = c.total[v.Kind], c.never[v.Kind]

@@ -21,11 +21,11 @@ func (c *cut) judge() {
 }
 
 var stepRules = []func(*cut) *Finding{
-	stepFailed, stepIncomplete, nothingAcknowledged, noData,
+	stepFailed, stepIncomplete, nothingAcknowledged, windowEmpty, noData,
 	accountingBreach, halfMissing, clocksNotComparable, clockOffset,
 	messagesLost, duplicates, outOfOrder, failedMessages, unconfirmedMessages, receivedUnacknowledged,
 	overrun, foreignMessages, rejectedRows,
-	warmupTooLong, warmupMoved,
+	warmupTooLong, warmupMoved, windowMoved,
 	tailFinding, stampClock, coarseStamp, isClosedLoop, drainingBacklog, scheduled(draining), scheduled(notKeepingUp), scheduled(tooShortForGrowth),
 	scheduled(noSteadyState), scheduled(warmupLongerThanCut), scheduled(endBound), scheduled(cpuBound), cpuSteal, scheduled(networkBound), scheduled(diskBound), queueOnlyGrows,
 	scheduled(runnerLimited), scheduled(clockSkew), scheduled(stampsTooCoarse), scheduled(manyUnderOneStamp), tooFewSamples,

@@ -32,11 +32,15 @@ func nothingAcknowledged(c *cut) *Finding {
 }
 
 func noData(c *cut) *Finding {
-	if k := c.step.main(); c.total[k].N+c.never[k] > 0 || c.step.NoEndToEnd != "" && c.step.Accounting.RecordsUsed > 0 || c.warmup >= c.step.Duration && c.warmup > 0 {
+	if k := c.step.main(); c.has("window-empty") || c.total[k].N+c.never[k] > 0 || c.step.NoEndToEnd != "" && c.step.Accounting.RecordsUsed > 0 || c.warmup >= c.step.Duration && c.warmup > 0 {
 		return nil
 	}
-	return finding("no-data", Warning, "No data: there is no message after the warm-up of %s.",
-		"A percentile of nothing is not shown. See whether the step ran at all, and for how long.", formatDuration(c.warmup))
+	where := "after the warm-up of " + formatDuration(c.warmup)
+	if c.view.Windowed() {
+		where = c.where()
+	}
+	return finding("no-data", Warning, "No data: there is no message %s.",
+		"A percentile of nothing is not shown. See whether the step ran at all, and for how long.", where)
 }
 
 // accountingBreach holds the sums of the rows against each other and against

@@ -124,7 +124,7 @@ func notKeepingUp(c *cut) *Finding {
 }
 
 func tooShortForGrowth(c *cut) *Finding {
-	if c.total[EndToEnd].N == 0 || c.has("not-keeping-up") || c.has("draining-a-burst") {
+	if c.view.Windowed() || c.total[EndToEnd].N == 0 || c.has("not-keeping-up") || c.has("draining-a-burst") {
 		return nil
 	}
 	values, every := c.medians()

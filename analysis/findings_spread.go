@@ -147,7 +147,7 @@ func noSteadyState(c *cut) *Finding {
 
 // warmupLongerThanCut: the latency settled only after what was cut.
 func warmupLongerThanCut(c *cut) *Finding {
-	if !c.steady.Found || c.steady.From <= c.warmup || c.profile() != "" || c.has("not-keeping-up") || c.has("draining-a-burst") {
+	if !c.steady.Found || c.steady.From <= c.warmup || c.view.Windowed() || c.profile() != "" || c.has("not-keeping-up") || c.has("draining-a-burst") {
 		return nil
 	}
 	before, _, _ := addUp(between(c.step, c.warmup, c.steady.From))

@@ -16,12 +16,20 @@ func warmupTooLong(c *cut) *Finding {
 }
 
 func warmupMoved(c *cut) *Finding {
-	if c.warmup == c.asked || len(c.kept) == 0 {
+	if c.warmupEdge == c.asked || len(c.kept) == 0 || c.view.From > c.warmupEdge {
 		return nil
 	}
 	return finding("warmup-moved", Note, "The warm-up of %s was moved to %s, the next edge of the digest's intervals of %s.",
 		"The raw log can be cut anywhere: analyze it natively with the same --warmup for the exact cut.",
-		formatDuration(c.asked), formatDuration(c.warmup), formatDuration(c.step.Interval))
+		formatDuration(c.asked), formatDuration(c.warmupEdge), formatDuration(c.step.Interval))
+}
+
+// where says of which part of the step the numbers are.
+func (c *cut) where() string {
+	if c.view.Windowed() {
+		return "in the window from " + formatDuration(c.warmup) + " to " + formatDuration(c.end)
+	}
+	return "after the warm-up"
 }
 
 func tooFewSamples(c *cut) *Finding {
@@ -48,9 +56,9 @@ func tooFewSamples(c *cut) *Finding {
 		return finding("too-few-samples", Note, "Only %s: %s rest on too few to say much of the queue (%s). They are shown as another tool measured them.",
 			"Measure longer, or look at a lower percentile.", plural(l.N, "value"), strings.Join(short, ", "), why)
 	}
-	return finding("too-few-samples", Note, "Only %s after the warm-up: %s cannot be told (%s).",
+	return finding("too-few-samples", Note, "Only %s %s: %s cannot be told (%s).",
 		"Run longer, or look at a lower percentile. JSON keeps the values, marked as not supported.",
-		plural(l.N, "message"), strings.Join(short, ", "), why).with("messages", float64(l.N)).with("needed", float64(need)).with("blocks", float64(c.blocks))
+		plural(l.N, "message"), c.where(), strings.Join(short, ", "), why).with("messages", float64(l.N)).with("needed", float64(need)).with("blocks", float64(c.blocks))
 }
 
 func clocksNotComparable(c *cut) *Finding {
@@ -76,4 +84,28 @@ func clockSkew(c *cut) *Finding {
 		"The values are shown as they are. Record both ends on one host, or synchronise the clocks to far below the latency.",
 		plural(a.Negative, "message"), formatShare(a.Negative, a.Received), FormatLatency(lowest)).
 		with("negative", float64(a.Negative)).with("lowest_ns", float64(lowest))
+}
+
+// windowMoved says that a window was widened to the edges of the intervals.
+func windowMoved(c *cut) *Finding {
+	v, at := c.view, c.kept
+	if !v.Windowed() || len(at) == 0 {
+		return nil
+	}
+	moved := v.From > c.warmupEdge && v.From != c.warmup || v.To != 0 && v.To < c.until && v.To != c.end
+	if !moved {
+		return nil
+	}
+	return finding("window-moved", Note, "The window was widened to %s to %s, the edges of the digest's intervals of %s.",
+		"The raw log can be cut anywhere: analyze it natively with the same --from and --to for the exact window.",
+		formatDuration(c.warmup), formatDuration(c.end), formatDuration(c.step.Interval))
+}
+
+// windowEmpty says that a step has nothing in the window.
+func windowEmpty(c *cut) *Finding {
+	if !c.view.Windowed() || len(c.kept) > 0 || len(c.step.Intervals) == 0 || c.asked >= c.step.Duration {
+		return nil
+	}
+	return finding("window-empty", Note, "Nothing of this step lies in the window: after the warm-up of %s it goes on to %s.",
+		"Move --from and --to, or cut less as warm-up.", formatDuration(c.warmupEdge), formatDuration(c.until))
 }

@@ -8,6 +8,7 @@ type Flow struct {
 	Rate         float64
 	Warmup       time.Duration
 	Duration     time.Duration
+	Window       *Window // that the numbers of the view are of; nil for all after the cut
 	// Scheduled are the messages due in each interval, and Received the first
 	// deliveries of all groups in each whole second, as messages per second.
 	Scheduled, Received []FlowPoint
@@ -50,9 +51,8 @@ func marksOf(s *StepDigest) []Mark {
 // FlowOf is the flow of a step under v, which says where the warm-up ends. A
 // second that a log without its end cannot tell is left out.
 func FlowOf(s *StepDigest, v View) Flow {
-	asked, _ := v.warmupOf(s)
-	_, warmup := afterWarmup(s, asked)
-	out := Flow{Step: s.Step, Repeat: s.Repeat, Rate: s.Rate, Warmup: warmup, Duration: s.Duration, Marks: marksOf(s)}
+	k := v.keptOf(s)
+	out := Flow{Step: s.Step, Repeat: s.Repeat, Rate: s.Rate, Warmup: k.warmup, Window: v.windowOf(k), Duration: s.Duration, Marks: marksOf(s)}
 	for i := range s.Intervals {
 		iv := &s.Intervals[i]
 		if w := iv.End - iv.Start; w > 0 {

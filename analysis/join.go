@@ -12,7 +12,7 @@ const (
 	asideBehind = 16
 	asideShare  = blockSize / 8
 	// maxOpenBlocks bounds the memory of a join: 67 million messages in
-	// flight at 17 B each.
+	// flight at 25 B each.
 	maxOpenBlocks = 1 << 16
 	// cutSlack is by how much a seq may exceed the number of rows in a log that
 	// was cut off: the messages that were in flight, and those whose part was
@@ -41,6 +41,7 @@ type block struct {
 	open     int // rows and deliveries that are still awaited
 	intended [blockSize]int64
 	sent     [blockSize]int64 // 0 where it was not handed over
+	acked    [blockSize]int64
 	state    [blockSize]uint8
 	got      [][blockSize / 64]uint64 // by group: first deliveries
 	early    []early                  // deliveries before their row, group by group
@@ -54,10 +55,10 @@ type early struct {
 
 // straggler is a message of a block that was moved aside.
 type straggler struct {
-	intended, sent int64
-	state          uint8
-	got            uint64  // groups
-	early          []early // by group, as above
+	intended, sent, acked int64
+	state                 uint8
+	got                   uint64  // groups
+	early                 []early // by group, as above
 }
 
 // The blocks that are no longer there.
@@ -104,6 +105,11 @@ type joiner struct {
 	origin       origin
 	sending      *recorder
 	receiving    *recorder
+	// slowest finds the slowest messages. from is the stream whose delivery is at
+	// hand, and consumers are the names of all.
+	slowest   *slowFinder
+	from      *receivedStream
+	consumers []string
 
 	producers map[int32]*producer
 	lastOne   *producer
@@ -133,6 +139,7 @@ func newJoiner(s *StepDigest, groups []string) *joiner {
 		sending:   newRecorder(s.StartNs, s.Intervals, int(SendLag), ownSeries, int(Publish)),
 		receiving: newRecorder(s.StartNs, s.Intervals, int(EndToEnd), int(EndToEndFromSend), int(BrokerToConsumer), int(Poll)),
 		producers: map[int32]*producer{}, aside: map[messageKey]*straggler{},
+		slowest: newSlowFinder(len(s.Intervals), 0, s.Duration),
 	}
 }
 

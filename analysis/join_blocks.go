@@ -61,7 +61,7 @@ func (j *joiner) leftOf(b *block, i int) *straggler {
 	if state&wasOverrun != 0 || state&hasRow != 0 && bits.OnesCount64(got) == len(j.groups) {
 		return nil
 	}
-	s := &straggler{intended: b.intended[i], sent: b.sent[i], state: state, got: got}
+	s := &straggler{intended: b.intended[i], sent: b.sent[i], acked: b.acked[i], state: state, got: got}
 	if b.early != nil && state&hasRow == 0 && got != 0 {
 		for g := range j.groups {
 			s.early = append(s.early, b.early[g*blockSize+i])

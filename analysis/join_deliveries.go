@@ -51,7 +51,9 @@ func (j *joiner) delivery(g int, id, seq, received, broker int64) (first bool) {
 		}
 		b.early[g*blockSize+i] = j.earlyOf(received, broker)
 	} else {
-		j.arrived(state, b.intended[i], b.sent[i], received, broker)
+		if live := j.arrived(state, b.intended[i], b.sent[i], received, broker); live != nil && j.slowest.worth(live.index, received-b.intended[i]) {
+			j.keepSlow(live.index, p.id, seq, g, j.source(), b.intended[i], b.sent[i], b.acked[i], received, broker)
+		}
 	}
 	if state&wasOverrun == 0 {
 		if b.open--; b.open == 0 {
@@ -80,7 +82,9 @@ func (j *joiner) lateDelivery(p *producer, b *block, g int, seq, received, broke
 		s.early[g] = j.earlyOf(received, broker)
 		return true
 	}
-	j.arrived(s.state, s.intended, s.sent, received, broker)
+	if live := j.arrived(s.state, s.intended, s.sent, received, broker); live != nil && j.slowest.worth(live.index, received-s.intended) {
+		j.keepSlow(live.index, p.id, seq, g, j.source(), s.intended, s.sent, s.acked, received, broker)
+	}
 	if bits.OnesCount64(s.got) == len(j.groups) {
 		delete(j.aside, key)
 	}
@@ -108,16 +112,48 @@ func (j *joiner) perSecond(received, n int64) {
 }
 
 // early takes a delivery that came before its row, now that the row is there.
-func (j *joiner) early(p *producer, g int, state uint8, intended, sent int64, e early) {
+func (j *joiner) early(p *producer, g int, seq int64, state uint8, intended, sent, acked int64, e early) {
 	if state&isUnknown != 0 {
 		j.step.Accounting.Received--
 		j.perSecond(e.received, -1)
 		return
 	}
+	o := origin{-1, -1}
 	if j.by != nil {
-		j.by.receiving(int64(p.id), int64(g), j.by.kept(e.origin))
+		o = j.by.kept(e.origin)
+		j.by.receiving(int64(p.id), int64(g), o)
 	}
-	j.arrived(state, intended, sent, e.received, e.broker)
+	if live := j.arrived(state, intended, sent, e.received, e.broker); live != nil && j.slowest.worth(live.index, e.received-intended) {
+		j.keepSlow(live.index, p.id, seq, g, o, intended, sent, acked, e.received, e.broker)
+	}
+}
+
+// source is by whom and out of which partition the delivery at hand came.
+func (j *joiner) source() origin {
+	if j.from == nil {
+		return origin{-1, -1}
+	}
+	return origin{j.from.number, j.from.cols[4].Ints[j.from.pos]}
+}
+
+// keepSlow keeps a message that is among the slowest so far.
+func (j *joiner) keepSlow(interval int, producer int32, seq int64, g int, o origin, intended, sent, acked, received, broker int64) {
+	since := func(ns int64) int64 {
+		if ns == rawlog.Null {
+			return ns
+		}
+		return ns - j.start
+	}
+	m := SlowMessage{
+		Producer: int64(producer), Seq: seq, Partition: o.partition, Intended: since(intended), Sent: since(sent), Acked: since(acked), Broker: since(broker), Received: since(received),
+	}
+	if g < len(j.groups) {
+		m.Group = j.groups[g]
+	}
+	if o.consumer >= 0 && o.consumer < int64(len(j.consumers)) {
+		m.Consumer = j.consumers[o.consumer]
+	}
+	j.slowest.take(interval, m)
 }
 
 // earlyOf keeps a delivery until its row is there.
@@ -130,17 +166,18 @@ func (j *joiner) earlyOf(received, broker int64) early {
 }
 
 // arrived records the latencies of a message that has both its row and a first
-// delivery.
-func (j *joiner) arrived(state uint8, intended, sent, received, broker int64) {
+// delivery, and returns the interval in which its end-to-end latency counts; nil
+// where it does not.
+func (j *joiner) arrived(state uint8, intended, sent, received, broker int64) *liveInterval {
 	if state&isUnknown != 0 {
-		return
+		return nil
 	}
 	a := &j.step.Accounting
 	if state&wasAcked == 0 {
 		a.ReceivedUnacked++
 	}
 	if !j.endToEnd {
-		return
+		return nil
 	}
 	live := j.receiving.at(intended)
 	latency := received - intended
@@ -160,6 +197,7 @@ func (j *joiner) arrived(state uint8, intended, sent, received, broker int64) {
 	if j.by != nil && j.by.inside(intended) {
 		j.by.arrived(intended, sent, received, broker)
 	}
+	return live
 }
 
 // poll records a poll that was called and returned, once for all its messages.
@@ -190,6 +228,7 @@ func (j *joiner) finish() {
 	if j.by != nil {
 		j.by.finish(&j.step.Breakdown)
 	}
+	j.step.Slowest = j.slowest.finish(j.step)
 	a := &j.step.Accounting
 	a.RecordsUsed = a.Scheduled - a.Unknown
 }

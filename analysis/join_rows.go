@@ -41,12 +41,12 @@ func (j *joiner) row(id, seq, intended, sent, acked, blocked int64, status rawlo
 		return
 	}
 	state := j.countRow(p, live, intended, sent, acked, blocked, status)
-	b.state[i], b.intended[i], b.sent[i] = state, intended, sent
+	b.state[i], b.intended[i], b.sent[i], b.acked[i] = state, intended, sent, acked
 	b.open--
 	if b.early != nil {
 		for g := range b.got {
 			if b.got[g][i>>6]>>(i&63)&1 != 0 {
-				j.early(p, g, state, intended, sent, b.early[g*blockSize+i])
+				j.early(p, g, seq, state, intended, sent, acked, b.early[g*blockSize+i])
 			}
 		}
 	}
@@ -71,10 +71,10 @@ func (j *joiner) lateRow(p *producer, b *block, live *liveInterval, seq, intende
 		return
 	}
 	s.state = j.countRow(p, live, intended, sent, acked, blocked, status)
-	s.intended, s.sent = intended, sent
+	s.intended, s.sent, s.acked = intended, sent, acked
 	for g := range j.groups {
 		if s.got>>g&1 != 0 && s.early != nil {
-			j.early(p, g, s.state, intended, sent, s.early[g])
+			j.early(p, g, seq, s.state, intended, sent, acked, s.early[g])
 		}
 	}
 	if s.state&wasOverrun != 0 || bits.OnesCount64(s.got) == len(j.groups) {

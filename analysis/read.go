@@ -135,8 +135,8 @@ func (r *reading) step(m *rawlog.Manifest, s *stepParts, opt Options) (*StepDige
 		return fail(fmt.Errorf("intervals of %s in a step of %s: at most %d intervals", formatDuration(out.Interval), formatDuration(out.Duration), maxGrid))
 	}
 	out.ClockOffsets = r.timeline.used(s, out.StartNs, out.Duration)
-	from, to := opt.View.fixedCut(out, planned)
-	out.Intervals = newIntervals(out.Duration, out.Interval, append(append(slices.Clone(opt.Edges), defaultEdges(out, planned)...), from, to))
+	from, to, edges := opt.View.fixedCut(out, planned)
+	out.Intervals = newIntervals(out.Duration, out.Interval, slices.Concat(opt.Edges, defaultEdges(out, planned), edges))
 
 	if isTail(planned) {
 		if err := r.tail(out, s, planned); err != nil {
@@ -151,6 +151,7 @@ func (r *reading) step(m *rawlog.Manifest, s *stepParts, opt Options) (*StepDige
 	j.sending.free, j.receiving.free = r.sending, r.receiving
 	j.maxSeq = s.rows(rawlog.Sent.Name)
 	out.Breakdown.From, out.Breakdown.To = from, to
+	j.consumers, j.slowest.from, j.slowest.to = s.actors(rawlog.Received.Name), int64(from), int64(to)
 	j.by = newBreaker(out, m, planned, s.actors(rawlog.Received.Name), groups, from, to)
 	j.watermarks(s, planned)
 	if missing := missingHalf(m); missing != "" {

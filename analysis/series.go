@@ -11,14 +11,13 @@ import (
 // Percentiles are per interval, never averaged, and shown whatever the number
 // of messages in an interval.
 func SeriesOf(s *StepDigest, v View) Series {
-	asked, _ := v.warmupOf(s)
-	_, warmup, end := within(s, asked, s.Duration-v.Cooldown)
+	k := v.keptOf(s)
 	intervals := s.Intervals
 	if v.Interval > s.Interval {
-		intervals = grouped(intervals, v.Interval, warmup, end)
+		intervals = grouped(intervals, v.Interval, k.warmup, k.until, k.from, k.to)
 	}
 	out := Series{
-		Step: s.Step, Repeat: s.Repeat, Rate: s.Rate, Kind: v.Kind, Warmup: warmup, Duration: s.Duration,
+		Step: s.Step, Repeat: s.Repeat, Rate: s.Rate, Kind: v.Kind, Warmup: k.warmup, Duration: s.Duration, Window: v.windowOf(k),
 		Percentiles: v.percentiles(), Points: make([]Point, 0, len(intervals)), Marks: marksOf(s),
 	}
 	for i := range intervals {
@@ -34,13 +33,13 @@ func SeriesOf(s *StepDigest, v View) Series {
 // each interval of all that was intended until then: what a run that had been
 // stopped there would have shown. The last point is the summary.
 func CumulativeOf(s *StepDigest, v View) Series {
-	asked, _ := v.warmupOf(s)
-	kept, warmup, end := within(s, asked, s.Duration-v.Cooldown)
+	k := v.keptOf(s)
+	kept, warmup, end := k.intervals, k.from, k.to
 	if v.Interval > s.Interval {
 		kept = grouped(kept, v.Interval)
 	}
 	out := Series{
-		Step: s.Step, Repeat: s.Repeat, Rate: s.Rate, Kind: v.Kind, Warmup: warmup, Duration: end,
+		Step: s.Step, Repeat: s.Repeat, Rate: s.Rate, Kind: v.Kind, Warmup: warmup, Duration: end, Window: v.windowOf(k),
 		Percentiles: v.percentiles(), Points: make([]Point, 0, len(kept)),
 	}
 	var sum stats.Compact

@@ -179,6 +179,7 @@ func (s *receivedStream) advance(j *joiner, limit int64) {
 			s.groups = append(s.groups, j.groupNumber(name))
 		}
 	}
+	j.from = s
 	a, stamps := &j.step.Accounting, &j.step.Stamps
 	for first := s.pos; s.pos < s.n && (s.pos == first || received[s.pos] <= limit); s.pos++ {
 		i := s.pos

@@ -21,10 +21,15 @@ var ErrNoData = errors.New("no data")
 // ErrWarmup: a warm-up that leaves nothing of a step.
 var ErrWarmup = errors.New("the warm-up is as long as the step")
 
-// Check tells whether v leaves something of every step that ran: the error is
-// ErrWarmup with the step, its length and what to change, or ErrNoData.
+// Check tells whether v leaves something of every step that ran, and its window
+// something of any: the error is ErrWarmup with the step, its length and what to
+// change, ErrWindow, or ErrNoData.
 func (v View) Check(d *Digest) error {
+	if err := v.CheckWindow(); err != nil {
+		return err
+	}
 	var scheduled int64
+	var ran, seen int
 	for i := range d.Steps {
 		s := &d.Steps[i]
 		scheduled += s.Accounting.Scheduled + s.Accounting.Received
@@ -36,9 +41,17 @@ func (v View) Check(d *Digest) error {
 			return fmt.Errorf("step %d (%s msg/s, %s long), %s: %w; give a shorter --warmup, or run longer",
 				s.Step, FormatRate(s.Rate), formatDuration(s.Duration), what, ErrWarmup)
 		}
+		if len(s.Intervals) > 0 {
+			if ran++; len(v.keptOf(s).intervals) > 0 {
+				seen++
+			}
+		}
 	}
 	if scheduled == 0 && len(d.References) == 0 {
 		return fmt.Errorf("run %s: %w: no step has a message", d.Manifest.Run, ErrNoData)
+	}
+	if v.Windowed() && ran > 0 && seen == 0 {
+		return fmt.Errorf("run %s: %w from %s on: no step has a message there that the warm-up leaves; move --from and --to", d.Manifest.Run, ErrWindow, formatDuration(v.From))
 	}
 	return nil
 }
@@ -95,18 +108,20 @@ type cut struct {
 	digest *Digest
 	step   *StepDigest
 	// run is the manifest's own entry of the step; nil when it has none.
-	run     *rawlog.Step
-	view    View
-	warmup  time.Duration // as cut
-	end     time.Duration // of what is kept
-	asked   time.Duration
-	kept    []Interval
-	total   [NumKinds]stats.Compact
-	never   [NumKinds]int64 // infinite
-	ownLag  stats.Compact
-	blocks  int64
-	steady  Steady
-	summary StepSummary
+	run  *rawlog.Step
+	view View
+	// What is kept lies from warmup, or from the window's beginning after it, to
+	// end.
+	warmup, end time.Duration
+	kept        []Interval
+	// The warm-up as asked and as cut, and where the cool-down begins.
+	asked, warmupEdge, until time.Duration
+	total                    [NumKinds]stats.Compact
+	never                    [NumKinds]int64 // infinite
+	ownLag                   stats.Compact
+	blocks                   int64
+	steady                   Steady
+	summary                  StepSummary
 }
 
 func newCut(d *Digest, s *StepDigest, v View) *cut {
@@ -119,10 +134,11 @@ func newCut(d *Digest, s *StepDigest, v View) *cut {
 			c.run = m
 		}
 	}
-	var rule string
-	c.asked, rule = v.warmupOf(s)
-	c.kept, c.warmup, c.end = within(s, c.asked, s.Duration-v.Cooldown)
-	if c.warmup != c.asked && len(c.kept) > 0 {
+	k := v.keptOf(s)
+	rule := k.rule
+	c.asked, c.warmupEdge, c.until = k.asked, k.warmup, k.until
+	c.kept, c.warmup, c.end = k.intervals, k.from, k.to
+	if c.warmupEdge != c.asked && len(c.kept) > 0 {
 		rule += fmt.Sprintf(", moved from %s to the next edge of the intervals", formatDuration(c.asked))
 	}
 	a := s.Accounting
@@ -135,8 +151,11 @@ func newCut(d *Digest, s *StepDigest, v View) *cut {
 	c.blocks = c.countBlocks()
 	c.summary = StepSummary{
 		Step: s.Step, Rate: s.Rate, Repeat: s.Repeat, Variant: variant(s), Settings: settings(d, s), Complete: s.Complete, Failure: s.Failure,
-		WarmupNs: int64(c.warmup), WarmupRule: rule, CooldownNs: int64(s.Duration - c.end), DurationNs: int64(s.Duration), IntervalNs: int64(s.Interval),
-		Accounting: a, Throughput: throughput(s, c.warmup, c.end), Latencies: map[string]LatencySummary{}, Findings: []Finding{},
+		WarmupNs: int64(c.warmupEdge), WarmupRule: rule, CooldownNs: int64(s.Duration - c.until), DurationNs: int64(s.Duration), IntervalNs: int64(s.Interval),
+		Accounting: a, Throughput: c.throughput(), Latencies: map[string]LatencySummary{}, Findings: []Finding{},
+	}
+	if v.Windowed() {
+		c.summary.Window = &Window{FromNs: int64(c.warmup), ToNs: int64(c.end)}
 	}
 	c.summary.groups = c.groups()
 	c.summary.Imported = s.imported()
@@ -158,7 +177,7 @@ func newCut(d *Digest, s *StepDigest, v View) *cut {
 	c.summary.Levels = c.levels()
 	c.summary.Breakdown = c.breakdown()
 	c.summary.Recoveries = c.recoveries()
-	c.steady = s.steadyState(c.end)
+	c.steady = s.steadyState(c.until)
 	if c.steady.Found {
 		from := int64(c.steady.From)
 		c.summary.SteadyNs = &from
@@ -220,16 +239,16 @@ func addUp(intervals []Interval) (total [NumKinds]stats.Compact, never [NumKinds
 // commits, the intervals with a message. Messages of one block wait together,
 // so they are one observation rather than many.
 func (c *cut) countBlocks() int64 {
-	end := c.end
+	whole := c.step.Duration
 	if !c.step.Complete { // what is known of it
-		end = 0
-		for i := range c.kept {
-			if iv := &c.kept[i]; iv.Scheduled > iv.Unknown {
-				end = iv.End
+		whole = 0
+		for i := range c.step.Intervals {
+			if iv := &c.step.Intervals[i]; iv.Scheduled > iv.Unknown {
+				whole = iv.End
 			}
 		}
 	}
-	kept := end - c.warmup
+	kept := min(c.end, whole) - c.warmup
 	if kept <= 0 {
 		return 0
 	}
@@ -237,12 +256,12 @@ func (c *cut) countBlocks() int64 {
 		return c.closedBlocks()
 	}
 	if c.step.tails() {
-		return c.tailBlocks(kept, end)
+		return c.tailBlocks(kept, whole)
 	}
 	commits, interval := c.step.Commits.Commits, c.step.commitInterval
 	n := int64(math.MaxInt64)
 	if commits > 0 {
-		n = int64(float64(commits) * float64(kept) / float64(end))
+		n = int64(float64(commits) * float64(kept) / float64(whole))
 	}
 	if interval > 0 {
 		n = min(n, int64(kept/interval))
@@ -294,6 +313,16 @@ func (c *cut) deadline() int64 {
 		return 0
 	}
 	return max(0, c.run.DeadlineNs-c.step.StartNs-int64(c.step.Duration))
+}
+
+// throughput is that of what is kept; of a window without a whole second none is
+// told.
+func (c *cut) throughput() Throughput {
+	t := throughput(c.step, c.warmup, c.end)
+	if c.view.Windowed() && t.Seconds == 0 {
+		return Throughput{}
+	}
+	return t
 }
 
 // throughput counts whole seconds of the schedule only: one that the warm-up or

@@ -69,6 +69,8 @@ type StepSummary struct {
 	WarmupRule string `json:"warmup_rule"`
 	// CooldownNs was cut from the end.
 	CooldownNs int64 `json:"cooldown_ns,omitempty"`
+	// Window is the part of the step that was looked at, where a view has one.
+	Window *Window `json:"window,omitempty"`
 	// SteadyNs is where the latency had settled, since the step's start, whatever
 	// was cut; absent where that cannot be told.
 	SteadyNs   *int64                    `json:"steady_ns,omitempty"`
@@ -91,6 +93,23 @@ type StepSummary struct {
 	Findings   []Finding  `json:"findings"`
 
 	groups int // of consumers; 0 where it is not known
+}
+
+// Window is a part of a step, by intended time since its start: what a view's
+// window leaves after the warm-up and before the cool-down, at the edges of
+// intervals. Latencies, levels, throughput, records used and trimmed are those of
+// it; the other counts are of the whole step.
+type Window struct {
+	FromNs int64 `json:"from_ns"`
+	ToNs   int64 `json:"to_ns"`
+}
+
+// KeptNs is the part of the step that the numbers are of, in ns since its start.
+func (x *StepSummary) KeptNs() (from, to int64) {
+	if x.Window != nil {
+		return x.Window.FromNs, x.Window.ToNs
+	}
+	return x.WarmupNs, x.DurationNs - x.CooldownNs
 }
 
 // Throughput is of the first deliveries in the whole seconds after the cut,
@@ -209,6 +228,7 @@ type Series struct {
 	Kind         Kind
 	Warmup       time.Duration
 	Duration     time.Duration
+	Window       *Window `json:",omitempty"` // that the numbers of the view are of; nil for all after the cut
 	Percentiles  []float64
 	Points       []Point
 	Marks        []Mark

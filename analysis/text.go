@@ -158,7 +158,11 @@ func (s *Summary) StepName(i int) string {
 
 // Warmup is the cut of a step and its rule as text: "2 s (default: …)".
 func (x *StepSummary) Warmup() string {
-	return fmt.Sprintf("%s (%s)", formatDuration(time.Duration(x.WarmupNs)), x.WarmupRule)
+	text := fmt.Sprintf("%s (%s)", formatDuration(time.Duration(x.WarmupNs)), x.WarmupRule)
+	if w := x.Window; w != nil {
+		text += fmt.Sprintf("; looked at from %s to %s", formatDuration(time.Duration(w.FromNs)), formatDuration(time.Duration(w.ToNs)))
+	}
+	return text
 }
 
 // writeWarmups writes the rule once where all steps share it.

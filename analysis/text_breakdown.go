@@ -60,7 +60,7 @@ func writeBreakdowns(w io.Writer, s Summary) {
 		}
 		b := x.Breakdown
 		covers := ""
-		if b.FromNs != x.WarmupNs || b.ToNs != x.DurationNs-x.CooldownNs {
+		if from, to := x.KeptNs(); b.FromNs != from || b.ToNs != to {
 			covers = fmt.Sprintf(", from %s to %s", formatDuration(time.Duration(b.FromNs)), formatDuration(time.Duration(b.ToNs)))
 		}
 		fmt.Fprintf(w, "\n%s, broken down%s\n", s.StepName(i), covers)

@@ -28,6 +28,11 @@ type View struct {
 	WarmupUntil int64
 	// Cooldown is cut from the end of each step, by intended time.
 	Cooldown time.Duration
+	// From and To are a window on each step, by intended time since its start:
+	// what lies outside of it is cut from all numbers that a digest has by
+	// interval. What is cut as warm-up or cool-down stays cut. 0 for a window
+	// that begins with the step, or ends with it.
+	From, To time.Duration
 	// Interval is the least that a point of a series covers; 0 for the digest's
 	// own.
 	Interval time.Duration
@@ -129,6 +134,8 @@ func (v View) percentiles() []float64 {
 const (
 	keyWarmup      = "warmup"
 	keyCooldown    = "cooldown"
+	keyFrom        = "from"
+	keyTo          = "to"
 	keyInterval    = "interval"
 	keyPercentiles = "percentiles"
 	keyLatency     = "latency"
@@ -139,7 +146,7 @@ const (
 var foreignKeys = []string{"log", "run", "step", "repeat"}
 
 // Fragment is v as the fragment of an address, without "#":
-// warmup=3s&percentiles=50,99&latency=publish&scale=log. What has its default
+// warmup=3s&from=5s&to=65s&percentiles=50,99&latency=publish&scale=log. What has its default
 // is left out.
 func (v View) Fragment() string {
 	var out []string
@@ -148,6 +155,12 @@ func (v View) Fragment() string {
 	}
 	if v.Cooldown != 0 {
 		out = append(out, keyCooldown+"="+durationText(v.Cooldown))
+	}
+	if v.From != 0 {
+		out = append(out, keyFrom+"="+durationText(v.From))
+	}
+	if v.To != 0 {
+		out = append(out, keyTo+"="+durationText(v.To))
 	}
 	if v.Interval != 0 {
 		out = append(out, keyInterval+"="+durationText(v.Interval))
@@ -190,6 +203,14 @@ func ParseFragment(text string) (View, error) {
 			if v.Cooldown, err = ParseCooldown(value); err != nil {
 				return View{}, err
 			}
+		case keyFrom:
+			if v.From, err = ParseWindowEdge(value); err != nil {
+				return View{}, err
+			}
+		case keyTo:
+			if v.To, err = ParseWindowEdge(value); err != nil {
+				return View{}, err
+			}
 		case keyInterval:
 			if v.Interval, err = ParseInterval(value); err != nil {
 				return View{}, err
@@ -211,8 +232,8 @@ func ParseFragment(text string) (View, error) {
 				return View{}, fmt.Errorf("scale %q: there are linear and log", value)
 			}
 		default:
-			return View{}, fmt.Errorf("unknown key %q: there are %s", key, strings.Join([]string{keyWarmup, keyCooldown, keyInterval, keyPercentiles, keyLatency, keyScale}, ", "))
+			return View{}, fmt.Errorf("unknown key %q: there are %s", key, strings.Join([]string{keyWarmup, keyCooldown, keyFrom, keyTo, keyInterval, keyPercentiles, keyLatency, keyScale}, ", "))
 		}
 	}
-	return v, nil
+	return v, v.CheckWindow()
 }

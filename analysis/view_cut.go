@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-
-	"queuebench/rawlog"
 )
 
 // ParseWarmup reads a warm-up: a duration with its unit, 0s for none, auto (or
@@ -143,26 +141,4 @@ func (v View) warmupOf(s *StepDigest) (time.Duration, string) {
 		return 0, fmt.Sprintf("default: all messages were due within %s", formatDuration(cut))
 	}
 	return cut, rule
-}
-
-// fixedCut is the cut of v as far as it is known before a log was read: where
-// the data decide, it is that of the default rule.
-func (v View) fixedCut(s *StepDigest, planned *rawlog.Step) (from, to time.Duration) {
-	to = max(0, s.Duration-v.Cooldown)
-	switch {
-	case v.WarmupUntil != 0 && !v.Steady:
-		from = time.Duration(max(0, v.WarmupUntil-s.StartNs))
-	case v.Warmup != nil && !v.Steady:
-		from = *v.Warmup
-	case planned != nil && (planned.Drain != nil || planned.Arrivals == "burst"):
-	case planned != nil && planned.WarmupNs > 0:
-		from = time.Duration(planned.WarmupNs)
-	case planned != nil && planned.Loop == rawlog.LoopClosed:
-	default:
-		from = DefaultWarmup(s.Duration)
-	}
-	if from >= to {
-		return 0, s.Duration
-	}
-	return from, to
 }

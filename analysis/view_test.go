@@ -41,6 +41,12 @@ func TestFragmentRoundTrip(t *testing.T) {
 		if r.IntN(2) == 0 {
 			v.Cooldown, v.Interval = time.Duration(r.Int64N(1e12)), time.Duration(r.Int64N(1e10))
 		}
+		if r.IntN(2) == 0 {
+			v.From = time.Duration(r.Int64N(1e12))
+		}
+		if r.IntN(2) == 0 {
+			v.To = v.From + 1 + time.Duration(r.Int64N(1<<r.IntN(50)))
+		}
 		for range r.IntN(8) {
 			p := math.Round(r.Float64()*math.Pow10(r.IntN(7)+2)) / math.Pow10(r.IntN(7))
 			if p > 0 && p < 100 && !slices.Contains(v.Percentiles, p) {
@@ -69,6 +75,10 @@ func TestFragmentRefusals(t *testing.T) {
 		"warmpu=3s":                    "warmpu",
 		"warmup=1s&warmup=2s":          "2 times",
 		"warmup=%zz":                   "fragment",
+		"from=-1s":                     "before the start",
+		"to=5":                         "for instance 5s",
+		"from=5s&to=5s":                "end after it begins",
+		"from=7s&to=5s":                "empty",
 		"percentiles=" + many(51, ","): "at most 50",
 	} {
 		if _, err := ParseFragment(text); err == nil || !strings.Contains(err.Error(), want) {
@@ -87,6 +97,8 @@ func many(n int, sep string) string {
 
 func FuzzParseFragment(f *testing.F) {
 	f.Add("warmup=3s&percentiles=50,99,99.9&latency=publish&scale=log")
+	f.Add("from=5s&to=1m5s")
+	f.Add("#from=0s&to=2562047h47m16.854775807s&warmup=steady")
 	f.Add("#percentiles=1e-5,0x1p3&warmup=1h2m3.004005006s")
 	f.Fuzz(func(t *testing.T, text string) {
 		v, err := ParseFragment(text)

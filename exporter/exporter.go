@@ -13,7 +13,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"queuebench/analysis"
 	"queuebench/stats"
@@ -80,9 +79,9 @@ func Steps(d *analysis.Digest, v analysis.View) []Step {
 		if s.Kind == analysis.EndToEnd {
 			s.Kind = s.Summary.MainKind()
 		}
-		from, to := time.Duration(s.Summary.WarmupNs), time.Duration(s.Summary.DurationNs-s.Summary.CooldownNs)
+		from, to := s.Summary.KeptNs()
 		for _, iv := range s.Digest.Intervals {
-			if iv.Start >= from && iv.End <= to {
+			if int64(iv.Start) >= from && int64(iv.End) <= to {
 				s.Kept = append(s.Kept, iv)
 			}
 		}

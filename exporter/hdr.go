@@ -21,7 +21,7 @@ func writeHLog(w io.Writer, s Step) ([]string, error) {
 	if err := log.Header(base); err != nil {
 		return nil, err
 	}
-	if err := log.Comment([]byte("[values are nanoseconds; no tag: " + s.Kind.String() + "; warm-up cut: " + time.Duration(s.Summary.WarmupNs).String() + "]")); err != nil {
+	if err := log.Comment([]byte("[values are nanoseconds; no tag: " + s.Kind.String() + "; warm-up cut: " + time.Duration(s.Summary.WarmupNs).String() + window(s.Summary.Window) + "]")); err != nil {
 		return nil, err
 	}
 	var notes []string
@@ -156,4 +156,13 @@ func writePathway(w io.Writer, s Step) ([]string, error) {
 		}
 	}
 	return notes, b.Flush()
+}
+
+// window is the part of a step that was looked at, in words; empty where it is
+// all that the cut leaves.
+func window(w *analysis.Window) string {
+	if w == nil {
+		return ""
+	}
+	return "; looked at: " + time.Duration(w.FromNs).String() + " to " + time.Duration(w.ToNs).String()
 }

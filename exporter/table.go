@@ -71,7 +71,8 @@ func rows(d *analysis.Digest, v analysis.View) []Row {
 			}
 			base.Latency = k.String()
 			row := base
-			row.Whole, row.StartNs, row.EndNs = true, s.Summary.WarmupNs, s.Summary.DurationNs-s.Summary.CooldownNs
+			row.Whole = true
+			row.StartNs, row.EndNs = s.Summary.KeptNs()
 			h, infinite := total(s.Kept, k)
 			if out = row.appendTo(out, h, infinite, percents); h.N+infinite == 0 {
 				continue

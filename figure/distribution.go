@@ -173,7 +173,7 @@ func distributionCaption(d analysis.Distribution, b bins, log bool) string {
 	if log {
 		text += " on the logarithmic axis"
 	}
-	text += "." + warmupText(d.Warmup)
+	text += "." + warmupText(d.Warmup) + windowText(d.Window)
 	percent := func(v float64) string { return strconv.FormatFloat(v, 'g', 2, 64) + " %" }
 	if b.above > 0 {
 		text += " " + percent(b.above) + " of the messages lie beyond the right edge, up to " + analysis.FormatLatency(d.Latency.Max) + "."

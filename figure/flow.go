@@ -11,7 +11,7 @@ import (
 // the first deliveries.
 func ThroughputOverTime(s analysis.Flow, st Style) Figure {
 	fig := secondsFigure{
-		yName: "messages per second", warmup: s.Warmup, duration: s.Duration, marks: s.Marks,
+		yName: "messages per second", warmup: s.Warmup, window: s.Window, duration: s.Duration, marks: s.Marks,
 		lines: []secondLine{
 			{"scheduled", 4, flowRuns(bySecond(s.Scheduled))}, // its dashes on top
 			{"received", 0, flowRuns(s.Received)},
@@ -20,7 +20,7 @@ func ThroughputOverTime(s analysis.Flow, st Style) Figure {
 	}
 	f := Figure{
 		Name: fmt.Sprintf("throughput-over-time-%d-%d", s.Step, s.Repeat), Title: "Throughput over time at " + rateText(s.Rate) + " msg/s", style: st,
-		Caption: "Received: first deliveries in each second, by the time they were received, all consumer groups together; a last second that is not whole is left out. Scheduled: messages due in each second by the schedule." + warmupText(s.Warmup) + marksText(s.Marks),
+		Caption: "Received: first deliveries in each second, by the time they were received, all consumer groups together; a last second that is not whole is left out. Scheduled: messages due in each second by the schedule." + warmupText(s.Warmup) + windowText(s.Window) + marksText(s.Marks),
 		draw:    fig.draw,
 	}
 	return f.named(fig.lines)
@@ -35,13 +35,13 @@ func BacklogOverTime(s analysis.Flow, st Style) Figure {
 		flight = append(flight, vertex{d.At.Seconds(), float64(d.InFlight)})
 	}
 	fig := secondsFigure{
-		yName: "messages", warmup: s.Warmup, duration: s.Duration, marks: s.Marks,
+		yName: "messages", warmup: s.Warmup, window: s.Window, duration: s.Duration, marks: s.Marks,
 		lines: []secondLine{{"backlog", 0, wholeRun(backlog)}, {"in flight", 4, wholeRun(flight)}},
 		empty: "nothing was recorded second by second in this step",
 	}
 	f := Figure{
 		Name: fmt.Sprintf("backlog-over-time-%d-%d", s.Step, s.Repeat), Title: "Backlog over time at " + rateText(s.Rate) + " msg/s", style: st,
-		Caption: "Backlog: messages acknowledged and not yet received by the slowest consumer group, at the end of each second. In flight: handed to the queue's client and not yet acknowledged." + warmupText(s.Warmup) + marksText(s.Marks),
+		Caption: "Backlog: messages acknowledged and not yet received by the slowest consumer group, at the end of each second. In flight: handed to the queue's client and not yet acknowledged." + warmupText(s.Warmup) + windowText(s.Window) + marksText(s.Marks),
 		draw:    fig.draw,
 	}
 	return f.named(fig.lines)
@@ -59,6 +59,14 @@ func warmupText(w time.Duration) string {
 		return ""
 	}
 	return " Shaded: the first " + Duration(w) + ", cut from all numbers as warm-up."
+}
+
+// windowText says what part of the step the view looks at.
+func windowText(w *analysis.Window) string {
+	if w == nil {
+		return ""
+	}
+	return " Numbers are of what was intended from " + Duration(time.Duration(w.FromNs)) + " to " + Duration(time.Duration(w.ToNs)) + "."
 }
 
 // bySecond adds up intervals shorter than a second, so that both lines of a

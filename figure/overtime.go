@@ -105,7 +105,7 @@ func drawOverTime(c draw.Canvas, pal Palette, fc face, s analysis.Series, lines 
 			}
 			return vg.Point{X: data.X(fr.X.Norm(x)), Y: data.Y(fr.Y.Norm(v))}, ok
 		}
-		fr.shadeWarmup(data, s.Warmup)
+		fr.shadeCut(data, s.Warmup, s.Window)
 		for _, run := range band {
 			var poly []vg.Point
 			for _, v := range run {
@@ -200,6 +200,7 @@ func overTimeCaption(s analysis.Series, lines []line, left []float64, below int)
 	} else {
 		b.WriteString(" Nothing was cut as warm-up.")
 	}
+	b.WriteString(windowText(s.Window))
 	if c := lines[0].columns; c > 0 {
 		fmt.Fprintf(&b, " %d intervals are drawn in %d columns, of each line its lowest and its highest value.", len(s.Points), c)
 	}

@@ -80,6 +80,9 @@ func LatencyPerRate(sum analysis.Summary, kind analysis.Kind, st Style) Figure {
 	}
 	y, below := rateRange(lines, st.LogScale)
 	f.Caption = perRateCaption(sum, kind, lines, left, below)
+	if len(sum.Steps) > 0 {
+		f.Caption += windowText(sum.Steps[0].Window)
+	}
 	if hidden > 0 {
 		f.Caption += " " + plural(hidden, "more setting is", "more settings are") + " in the table only."
 	}

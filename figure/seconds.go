@@ -10,15 +10,32 @@ import (
 	"queuebench/analysis"
 )
 
-// shadeWarmup shades what was cut and says so.
-func (fr frame) shadeWarmup(data draw.Canvas, warmup time.Duration) {
-	if warmup <= 0 {
+// shadeCut shades what was cut as warm-up and says so, and where a view has a
+// window, what lies outside of it.
+func (fr frame) shadeCut(data draw.Canvas, warmup time.Duration, window *analysis.Window) {
+	shade := func(from, to float64, label string) {
+		left, right := data.X(max(0, fr.X.Norm(from))), data.X(min(1, fr.X.Norm(to)))
+		if right <= left {
+			return
+		}
+		data.FillPolygon(fr.pal.Warmup, []vg.Point{{X: left, Y: data.Min.Y}, {X: right, Y: data.Min.Y}, {X: right, Y: data.Max.Y}, {X: left, Y: data.Max.Y}})
+		if label != "" && right-left > fr.face.width(labelSize, label)+10 {
+			data.FillText(fr.face.style(labelSize, fr.pal.Muted, draw.XLeft, draw.YTop), vg.Point{X: left + 5, Y: data.Max.Y - 1}, label)
+		}
+	}
+	if warmup > 0 {
+		shade(0, warmup.Seconds(), "warm-up")
+	}
+	if window == nil {
 		return
 	}
-	right := data.X(min(1, fr.X.Norm(warmup.Seconds())))
-	data.FillPolygon(fr.pal.Warmup, []vg.Point{data.Min, {X: right, Y: data.Min.Y}, {X: right, Y: data.Max.Y}, {X: data.Min.X, Y: data.Max.Y}})
-	if right-data.Min.X > fr.face.width(labelSize, "warm-up")+10 {
-		data.FillText(fr.face.style(labelSize, fr.pal.Muted, draw.XLeft, draw.YTop), vg.Point{X: data.Min.X + 5, Y: data.Max.Y - 1}, "warm-up")
+	from, to := time.Duration(window.FromNs).Seconds(), time.Duration(window.ToNs).Seconds()
+	shade(warmup.Seconds(), from, "not looked at")
+	shade(to, fr.X.Max, "not looked at")
+	for _, at := range []float64{from, to} {
+		if n := fr.X.Norm(at); n > 0 && n < 1 {
+			data.StrokeLine2(draw.LineStyle{Color: fr.pal.Muted, Width: 1}, data.X(n), data.Min.Y, data.X(n), data.Max.Y)
+		}
 	}
 }
 
@@ -84,6 +101,7 @@ type secondsFigure struct {
 	yName    string
 	lines    []secondLine
 	warmup   time.Duration
+	window   *analysis.Window
 	duration time.Duration
 	marks    []analysis.Mark
 	empty    string // what is said where there is nothing
@@ -128,7 +146,7 @@ func (s secondsFigure) draw(c draw.Canvas, pal Palette, fc face) {
 		return vg.Point{X: data.X(fr.X.Norm(v.x)), Y: data.Y(fr.Y.Norm(v.ns))}
 	}
 	fr.draw(c, func(data draw.Canvas) {
-		fr.shadeWarmup(data, s.warmup)
+		fr.shadeCut(data, s.warmup, s.window)
 		drawn := false
 		for i := len(s.lines) - 1; i >= 0; i-- {
 			for _, run := range s.lines[i].runs {

@@ -223,6 +223,9 @@ func spectrumCaption(ds []analysis.Distribution, lines []spectrum, kind analysis
 	if len(ds) > 0 && ds[0].Warmup > 0 {
 		fmt.Fprintf(&b, " The first %s of intended time were cut as warm-up.", Duration(ds[0].Warmup))
 	}
+	if len(ds) > 0 {
+		b.WriteString(windowText(ds[0].Window))
+	}
 	weak, cutOff := false, false
 	for _, l := range lines {
 		n := len(l.line)

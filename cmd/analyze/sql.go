@@ -134,9 +134,12 @@ func sqlSteps(m *rawlog.Manifest, v analysis.View) ([]summarysql.Step, error) {
 		if int64(warmup+v.Cooldown) >= e.DurationNs && e.DurationNs > 0 && warmup+v.Cooldown > 0 {
 			return nil, fmt.Errorf("step %d, %s long: %w", e.Step, time.Duration(e.DurationNs), analysis.ErrWarmup)
 		}
-		s := summarysql.Step{Step: e.Step, Repeat: e.Repeat, FromNs: e.StartedNs + int64(warmup), UntilNs: math.MaxInt64, Groups: e.Groups}
+		s := summarysql.Step{Step: e.Step, Repeat: e.Repeat, FromNs: e.StartedNs + int64(max(warmup, v.From)), UntilNs: math.MaxInt64, Groups: e.Groups}
 		if v.Cooldown > 0 {
 			s.UntilNs = e.StartedNs + e.DurationNs - int64(v.Cooldown)
+		}
+		if v.To > 0 {
+			s.UntilNs = min(s.UntilNs, e.StartedNs+int64(v.To))
 		}
 		out = append(out, s)
 	}

@@ -22,6 +22,7 @@ func summaryCommand() *cli.Command {
 			"Exit status 3 if messages were lost or delivered twice where the queue promises otherwise.",
 		UsageText: "   analyze summary RUN\n" +
 			"   analyze summary RUN --warmup 0s --percentiles 50,99,99.9\n" +
+			"   analyze summary RUN --from 2s --to 3s\n" +
 			"   analyze summary --json RUN",
 		Flags: append(append(append(cutFlags(), &cli.BoolFlag{Name: "json", Usage: "print JSON, schema " + analysis.SummarySchema}, referenceFlag()), importFlags()...), storeflags.Flags()...),
 		Action: func(c *cli.Context) error {

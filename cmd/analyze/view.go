@@ -14,6 +14,8 @@ func cutFlags() []cli.Flag {
 		&cli.StringFlag{Name: "warmup", Usage: "cut this much from the start of each step, by intended time, such as 3s or 0s; steady: until the latency has settled; or until a time such as 2026-01-31T12:00:00Z (default: 30s for steps of two minutes and more, a tenth of the step below that)"},
 		&cli.StringFlag{Name: "cooldown", Usage: "cut this much from the end of each step, by intended time", Value: "0s"},
 		&cli.StringFlag{Name: "percentiles", Usage: "percentiles in percent, with commas between", Value: "50,75,85,95,99,99.9"},
+		&cli.StringFlag{Name: "from", Usage: "look at each step from here on only, such as 5s, by intended time since its start; the warm-up stays cut"},
+		&cli.StringFlag{Name: "to", Usage: "look at each step up to here only, such as 65s"},
 	}
 }
 
@@ -36,10 +38,27 @@ func cutOf(c *cli.Context) (v analysis.View, err error) {
 	return v, nil
 }
 
+// windowOf reads --from and --to.
+func windowOf(c *cli.Context, v *analysis.View) (err error) {
+	if v.From, err = analysis.ParseWindowEdge(c.String("from")); err != nil {
+		return command.Misusef("--from: %w", err)
+	}
+	if v.To, err = analysis.ParseWindowEdge(c.String("to")); err != nil {
+		return command.Misusef("--to: %w", err)
+	}
+	if err := v.CheckWindow(); err != nil {
+		return command.Misusef("--from and --to: %w", err)
+	}
+	return nil
+}
+
 // viewOf reads the flags of viewFlags, or of cutFlags alone.
 func viewOf(c *cli.Context) (analysis.View, error) {
 	v, err := cutOf(c)
 	if err != nil {
+		return v, err
+	}
+	if err := windowOf(c, &v); err != nil {
 		return v, err
 	}
 	if v.Percentiles, err = analysis.ParsePercentiles(c.String("percentiles")); err != nil {

@@ -91,6 +91,10 @@ type Config struct {
 
 	// Clock stamps commits; nil for a new one.
 	Clock *clock.Clock
+
+	// runtimeTimers waits with the runtime's timers only, which testing/synctest
+	// needs.
+	runtimeTimers bool
 }
 
 // Codec compresses the pages of data files.

@@ -15,7 +15,7 @@ func (w *world) config(actor, appID string) Config {
 	const never = 1e6 * time.Hour
 	return Config{
 		Store: &gate{Store: w.store, w: w, actor: actor}, Name: "table", AppID: appID, Pipeline: 1, FixedPhase: true,
-		CommitInterval: never, BatchMessages: 1, PollInterval: time.Second, CloseGrace: time.Nanosecond, CheckpointCommits: -1,
+		runtimeTimers: true, CommitInterval: never, BatchMessages: 1, PollInterval: time.Second, CloseGrace: time.Nanosecond, CheckpointCommits: -1,
 		RequestTimeout: never, RetryFor: never, GapAfter: never, Clock: w.clock,
 	}
 }

@@ -47,6 +47,7 @@ func (s *firstSlow) hook(key string) fault {
 func hedgeRun(t *testing.T, cfg Config, slow *firstSlow) (worst time.Duration, f *faults, events []queue.Event) {
 	slow.seen = map[string]bool{}
 	s, f := withFaults(newMemStore())
+	cfg.runtimeTimers = true
 	cfg.Store, cfg.Name, cfg.CommitInterval, cfg.PollInterval = s, "q", 10*time.Millisecond, 2*time.Millisecond
 	q := open(t, cfg)
 	defer q.Close()
@@ -166,7 +167,7 @@ func TestHedgedGetThatFails(t *testing.T) {
 						return errLost
 					}}
 				}
-				q := open(t, Config{Store: s, Name: "t", HedgeAfter: 30 * time.Millisecond})
+				q := open(t, Config{runtimeTimers: true, Store: s, Name: "t", HedgeAfter: 30 * time.Millisecond})
 				var events []queue.Event
 				g := &group{q: q}
 				tail := newTail(q.tables[0], g, 0, 0)
@@ -234,7 +235,7 @@ func (s lateWriter) Get(ctx context.Context, key string) ([]byte, objectstore.In
 func TestHedgedGetLeavesMemoryAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := lateWriter{newMemStore(), &sync.Mutex{}, map[string]int{}, &sync.WaitGroup{}}
-		q := open(t, Config{Store: s, Name: "q", CommitInterval: 5 * time.Millisecond, PollInterval: time.Millisecond, HedgeAfter: 3 * time.Millisecond, RetryFor: time.Hour})
+		q := open(t, Config{runtimeTimers: true, Store: s, Name: "q", CommitInterval: 5 * time.Millisecond, PollInterval: time.Millisecond, HedgeAfter: 3 * time.Millisecond, RetryFor: time.Hour})
 		c, err := q.Consumer(t.Context(), queue.ConsumerConfig{})
 		if err != nil {
 			t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"queuebench/clock"
+	"queuebench/internal/alarm"
 	"queuebench/queue"
 )
 
@@ -29,8 +30,11 @@ func loadAlone(b *testing.B, rate int) float64 {
 	return float64(cpu(b)-used) / float64(seconds*rate)
 }
 
-// openLoop sends each message when it is due, with its due time in it.
+// openLoop sends each message when it is due, with its due time in it, or up to
+// half a millisecond later: what it is late by is in the latency.
 func openLoop(ctx context.Context, p queue.Producer, clk *clock.Clock, start int64, n, rate int) error {
+	a := alarm.New()
+	defer a.Close()
 	payloads := make([]byte, 100*4096)
 	var batch []queue.Message
 	for i := 0; i < n; {
@@ -46,7 +50,10 @@ func openLoop(ctx context.Context, p queue.Producer, clk *clock.Clock, start int
 			batch = append(batch, queue.Message{Payload: payload, Partition: queue.AnyPartition})
 		}
 		if len(batch) == 0 {
-			time.Sleep(time.Millisecond)
+			due := start + int64(i)*int64(time.Second)/int64(rate)
+			if err := a.Sleep(ctx, max(time.Duration(due-now), 500*time.Microsecond)); err != nil {
+				return err
+			}
 			continue
 		}
 		if _, err := p.Send(ctx, batch); err != nil {

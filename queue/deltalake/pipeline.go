@@ -29,12 +29,11 @@ func (w *writer) cut() {
 		w.cutAsPathway(phase)
 		return
 	}
-	timer := time.NewTimer(0)
-	defer timer.Stop()
+	ticks, first := make(chan struct{}, 1), next
+	w.wg.Go(func() { w.tick(ticks, first) })
 	for {
-		timer.Reset(time.Duration(next - w.t.cfg.Clock.Now()))
 		select {
-		case <-timer.C:
+		case <-ticks:
 		case <-w.full:
 		case <-w.ctx.Done():
 			return
@@ -58,6 +57,24 @@ func (w *writer) cut() {
 			}
 			due = due && !open
 			w.send(b)
+		}
+	}
+}
+
+// tick fills ticks at next and every CommitInterval after it, not before. What
+// is not taken in time is one tick with the one after it.
+func (w *writer) tick(ticks chan<- struct{}, next int64) {
+	clk, T := w.t.cfg.Clock, int64(w.t.cfg.CommitInterval)
+	a := w.t.cfg.newAlarm()
+	defer a.Close()
+	for {
+		now := clk.Now()
+		if now >= next {
+			wake(ticks)
+			next += ((now-next)/T + 1) * T
+		}
+		if a.Sleep(w.ctx, time.Duration(next-now)) != nil {
+			return
 		}
 	}
 }

@@ -63,7 +63,12 @@ func received(t testing.TB, cfg Config, start queue.Start) (payloads []string, e
 	}
 	defer c.Close()
 	for {
-		ctx, cancel := context.WithTimeout(t.Context(), 250*time.Millisecond)
+		// How long a silence is the end: on a busy host the first takes a while.
+		silence := 400 * time.Millisecond
+		if len(payloads) == 0 {
+			silence = 2 * time.Second
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), silence)
 		batch, err := c.Receive(ctx)
 		cancel()
 		if errors.Is(err, context.DeadlineExceeded) {

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"queuebench/internal/alarm"
 	"queuebench/objectstore"
 	"queuebench/queue"
 )
@@ -26,6 +27,7 @@ type tail struct {
 	pace      pace
 	fetching  chan struct{}  // one for each GET of data under way
 	asking    sync.WaitGroup // GETs that may be hedged
+	alarm     *alarm.Alarm   // of the goroutine that finds versions
 	timer     *grid          // AsPathway: what is there is handed out when it fires
 
 	mu      sync.Mutex
@@ -70,6 +72,8 @@ func (t *tail) run(ctx context.Context) {
 		t.tellPhase()
 	}
 	var wg sync.WaitGroup
+	t.alarm = t.t.cfg.newAlarm()
+	defer t.alarm.Close()
 	err := t.follow(ctx, &wg)
 	wg.Wait()
 	t.asking.Wait()
@@ -114,7 +118,7 @@ func (t *tail) follow(ctx context.Context, wg *sync.WaitGroup) error {
 			}
 		}
 		t.next, t.began = c.version+1, true
-		if err := sleep(ctx, wait-time.Duration(clk.Now()-asked)); err != nil {
+		if err := t.alarm.Sleep(ctx, wait-time.Duration(clk.Now()-asked)); err != nil {
 			return err
 		}
 	}
@@ -198,7 +202,7 @@ func (t *tail) find(ctx context.Context) (c *commit, asked int64, err error) {
 				}
 				silent, quiet = clk.Now(), min(2*quiet, 30*time.Second)
 			}
-			if err := sleep(ctx, t.pace.miss(clk.Now())); err != nil {
+			if err := t.alarm.Sleep(ctx, t.pace.miss(clk.Now())); err != nil {
 				return nil, 0, err
 			}
 			continue

@@ -4,6 +4,8 @@ import (
 	"context"
 	"math/rand/v2"
 	"time"
+
+	"queuebench/internal/alarm"
 )
 
 // backoff is a pause before the next try: 5 ms, doubling to a second, with
@@ -11,6 +13,15 @@ import (
 func backoff(try int) time.Duration {
 	d := min(5*time.Millisecond<<min(try, 10), time.Second)
 	return d/2 + rand.N(d/2)
+}
+
+// newAlarm is for waits that a message's latency hangs on: the commit timer and
+// the pauses of a reader.
+func (c *Config) newAlarm() *alarm.Alarm {
+	if c.runtimeTimers {
+		return &alarm.Alarm{}
+	}
+	return alarm.New()
 }
 
 func sleep(ctx context.Context, d time.Duration) error {
@@ -27,7 +38,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-func wake(ch chan struct{}) {
+func wake(ch chan<- struct{}) {
 	select {
 	case ch <- struct{}{}:
 	default:

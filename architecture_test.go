@@ -46,6 +46,7 @@ var mayEnter = map[string]string{
 	"report":               "analysis figure rawlog report/markup",
 	"report/markup":        "",
 	"report/comparison":    "analysis analysis/compare figure report report/markup",
+	"report/session":       "analysis report",
 	"report/reporttest":    "analysis rawlog stats queue clock",
 	"site":                 "analysis figure report report/comparison",
 	"site/buildpage":       "",

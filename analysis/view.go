@@ -143,7 +143,7 @@ const (
 )
 
 // foreignKeys belong to the page, not to the view: what is looked at, not how.
-var foreignKeys = []string{"log", "run", "step", "repeat"}
+var foreignKeys = []string{"log", "run", "step", "repeat", "view"}
 
 // Fragment is v as the fragment of an address, without "#":
 // warmup=3s&from=5s&to=65s&percentiles=50,99&latency=publish&scale=log. What has its default
@@ -178,8 +178,8 @@ func (v View) Fragment() string {
 }
 
 // ParseFragment reads what Fragment writes, with or without "#" and with the
-// keys in any order. The page's own keys (log, run, step, repeat) are passed
-// over; any other is an error that names it.
+// keys in any order. The page's own keys (log, run, step, repeat, view) are
+// passed over; any other is an error that names it.
 func ParseFragment(text string) (View, error) {
 	values, err := url.ParseQuery(strings.TrimPrefix(text, "#"))
 	if err != nil {

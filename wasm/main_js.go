@@ -3,26 +3,35 @@
 package main
 
 import (
+	"fmt"
 	"syscall/js"
 
 	"queuebench/report"
+	"queuebench/report/session"
 )
 
 func main() {
-	s := &session{}
+	s := &session.Session{}
 	js.Global().Set("queuebench", map[string]any{
+		// open takes [{name, data: Uint8Array}, …] and answers {runs: [{name, from, error}, …]}.
 		"open": js.FuncOf(func(_ js.Value, args []js.Value) any {
 			err := guard(func() error {
-				data := make([]byte, args[0].Get("byteLength").Int())
-				js.CopyBytesToGo(data, args[0])
-				return s.open(data)
+				files := make([]session.File, args[0].Length())
+				for i := range files {
+					f := args[0].Index(i)
+					data := make([]byte, f.Get("data").Get("byteLength").Int())
+					js.CopyBytesToGo(data, f.Get("data"))
+					files[i] = session.File{Name: f.Get("name").String(), Data: data}
+				}
+				s.Open(files)
+				return nil
 			})
-			return answer(err, nil)
+			return answer(err, map[string]any{"runs": runs(s)})
 		}),
 		"view": js.FuncOf(func(_ js.Value, args []js.Value) any {
 			var doc report.Document
 			err := guard(func() (err error) {
-				doc, err = s.view(args[0].String(), args[1].Int())
+				doc, err = s.View(args[0].String(), args[1].Int())
 				return err
 			})
 			if err != nil {
@@ -33,6 +42,19 @@ func main() {
 	})
 	js.Global().Call("queuebenchReady")
 	select {}
+}
+
+// runs are the open runs for the page; error is empty where one was read.
+func runs(s *session.Session) []any {
+	out := []any{}
+	for _, r := range s.Runs {
+		e := map[string]any{"name": r.Name, "from": r.From, "error": ""}
+		if r.Err != nil {
+			e["error"] = r.Err.Error()
+		}
+		out = append(out, e)
+	}
+	return out
 }
 
 // answer is {ok, error, …}: error is a text, empty where ok.
@@ -64,4 +86,14 @@ func document(doc report.Document) map[string]any {
 			"latency": c.Latency, "scale": c.Scale, "edges": edges,
 		},
 	}
+}
+
+// guard turns a panic into an error.
+func guard(do func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("the analyzer failed at this input, which is an error of Queuebench (%v); `analyze` reads the run natively", r)
+		}
+	}()
+	return do()
 }

@@ -5,7 +5,7 @@ export class Analyzer {
     this.load = load;
     this.next = 1;
     this.waiting = new Map();
-    this.data = null;
+    this.files = null;
   }
 
   async start() {
@@ -40,7 +40,7 @@ export class Analyzer {
       };
       worker.postMessage({ type: "start", wasm: this.parts.wasm, module: this.module });
     });
-    if (this.data) await this.ask({ type: "open", data: this.data });
+    if (this.files) await this.ask({ type: "open", files: this.files });
   }
 
   ask(m) {
@@ -53,12 +53,17 @@ export class Analyzer {
     });
   }
 
-  // open reads a digest from a Blob; it is kept for a restart.
-  async open(blob) {
-    this.data = null;
+  // open reads files, [{name, blob}, …], each as a run, and says what they are:
+  // [{name, from, error}, …]. They are kept for a restart. Each time a new
+  // worker does it, since WebAssembly gives no memory back.
+  async open(files) {
+    this.files = null;
+    if (this.used) this.stop("replaced");
     await this.start();
-    await this.ask({ type: "open", data: blob });
-    this.data = blob;
+    this.used = true;
+    const { runs } = await this.ask({ type: "open", files });
+    this.files = files;
+    return runs;
   }
 
   async view(fragment, width) {
@@ -76,7 +81,8 @@ export class Analyzer {
   }
 }
 
-// cancelled is an error that knows whether a person wanted it.
+// cancelled is an error that knows whether a person wanted it: cancel, or
+// another thing to open in its place.
 function cancelled(reason) {
-  return Object.assign(new Error(reason), { cancelled: reason === "cancelled" });
+  return Object.assign(new Error(reason), { cancelled: reason === "cancelled" || reason === "replaced" });
 }

@@ -20,7 +20,8 @@ view.width = Number(main.dataset.width);
 view.form("");
 
 try {
-  await analyzer.open(new Blob([bytes("data-digest")]));
+  const [run] = await analyzer.open([{ name: "the digest in this file", blob: new Blob([bytes("data-digest")]) }]);
+  if (run.error) throw new Error(run.error);
   main.dataset.ready = "true";
   // What was drawn beforehand stays, unless the address asks for another view
   // or the figures do not fit the screen.

@@ -11,9 +11,9 @@ async function download(address, what) {
   try {
     response = await fetch(new URL(address, document.baseURI));
   } catch {
-    throw new Error(`${address} could not be reached. If it lies on another host, that host must allow this page by CORS. Natively: analyze report ADDRESS`);
+    throw new Error(`${shown(address)} could not be reached. If it lies on another host, that host must allow this page by CORS. Natively: analyze report ADDRESS`);
   }
-  if (!response.ok) throw new Error(`${address} could not be read: ${response.status} ${response.statusText}`);
+  if (!response.ok) throw new Error(`${shown(address)} could not be read: ${response.status} ${response.statusText}`);
   const total = Number(response.headers.get("Content-Length")) || 0;
   const reader = response.body.getReader();
   const chunks = [];
@@ -41,33 +41,44 @@ const analyzer = new Analyzer(async () => ({
   wasm: await download("analyze.wasm.gz", "Loading the analyzer"),
 }));
 const view = new View(analyzer, main);
-let opened = null; // the address that is open
+let opened = null; // {key, runs}: what is open, and for which addresses
+let turns = 0;
 
 function logs() {
   const p = new URLSearchParams(View.address());
-  return { all: p.getAll("log"), current: Math.max(0, Number(p.get("run") || 1) - 1) };
+  return { all: p.getAll("log"), run: Math.max(1, Number(p.get("run")) || 1), compare: p.get("view") === "compare" };
 }
 
-// several lists the logs that the address names, when there is more than one.
-function several(all, current) {
+// go shows another of the open runs, or all of them.
+function go(keys) {
+  const p = new URLSearchParams(View.address());
+  for (const k of ["run", "view"]) p.delete(k);
+  for (const [k, v] of Object.entries(keys)) p.set(k, v);
+  location.hash = p.toString();
+}
+
+// several lists what is open, when it is more than one.
+function several(runs, { run, compare }) {
   const ul = $("opened");
   ul.replaceChildren();
-  ul.hidden = all.length < 2;
+  ul.hidden = runs.length < 2;
   if (ul.hidden) return;
-  all.forEach((address, i) => {
+  const add = (text, title, pressed, click) => {
     const li = document.createElement("li"), b = document.createElement("button");
     b.type = "button";
-    b.textContent = decodeURIComponent(address.split("?")[0].split("/").pop().replace(/\.digest(\.gz)?$/, ""));
-    b.title = address;
-    b.setAttribute("aria-pressed", String(i === current));
-    b.addEventListener("click", () => {
-      const p = new URLSearchParams(View.address());
-      p.set("run", String(i + 1));
-      location.hash = p.toString();
-    });
+    b.textContent = text;
+    b.title = title;
+    b.setAttribute("aria-pressed", String(pressed));
+    b.addEventListener("click", click);
     li.append(b);
     ul.append(li);
+    return b;
+  };
+  runs.forEach((r, i) => {
+    const b = add(r.name, r.error || r.from, !compare && i + 1 === run, () => go({ run: String(i + 1) }));
+    if (r.error) b.classList.add("failed");
   });
+  add("Compare", "All of them beside each other", compare, () => go({ view: "compare" }));
 }
 
 function clear() {
@@ -81,37 +92,60 @@ function error(text) {
   $("page-error").textContent = text;
 }
 
+// shown is an address without what it may keep secret: its query.
+const shown = (address) => address.split(/[?#]/)[0];
+
+// open reads all that the addresses name, unless it is open.
+async function open(all, turn) {
+  const key = JSON.stringify(all);
+  if (opened && opened.key === key) return;
+  clear();
+  several([], {});
+  opened = null;
+  view.shown = null;
+  const files = [];
+  for (const address of all) {
+    const name = shown(address);
+    files.push({ name, blob: await download(address, all.length > 1 ? "Loading " + name : "Loading the run") });
+    if (turn !== turns) return;
+  }
+  progress("Starting the analyzer", NaN);
+  const runs = await analyzer.open(files);
+  if (turn === turns) opened = { key, runs };
+}
+
 // route shows what the address names.
 async function route() {
   if (location.hash && !View.address()) return;
-  const { all, current } = logs();
-  const address = all[Math.min(current, all.length - 1)];
-  list.hidden = Boolean(address);
-  $("all-runs").hidden = !address;
-  several(all, current);
+  const turn = ++turns;
+  const named = logs();
+  const any = named.all.length > 0;
+  list.hidden = any;
+  $("all-runs").hidden = !any;
   error("");
-  if (!address) {
+  if (!any) {
     opened = null;
+    several([], {});
     clear();
     document.title = "Queuebench: runs";
     return;
   }
   try {
-    if (opened !== address) {
+    await open(named.all, turn);
+    if (turn !== turns) return;
+    several(opened.runs, named);
+    if ($("controls")) $("controls-holder").hidden = false;
+    const r = opened.runs[named.run - 1];
+    if (r && r.error && !named.compare) {
       clear();
-      opened = null;
       view.shown = null;
-      const blob = await download(address, "Loading the run");
-      progress("Starting the analyzer", NaN);
-      await analyzer.open(blob);
-      opened = address;
-      if ($("controls")) $("controls-holder").hidden = false;
+      throw new Error(r.error.includes(r.from) ? r.error : r.from + ": " + r.error);
     }
     await view.show(View.address());
     progress("");
     main.dataset.ready = "true";
   } catch (e) {
-    if (!e.cancelled) error(e.message.startsWith(address) ? e.message : address + ": " + e.message);
+    if (turn === turns && !e.cancelled) error(e.message);
   }
 }
 

@@ -1,7 +1,7 @@
 // View binds the page's controls and address to an Analyzer. Values go in as
 // the address's text and come back as fragments of HTML; Go reads and writes
 // both.
-const pageKeys = ["log", "run", "step", "repeat"];
+const pageKeys = ["log", "run", "step", "repeat", "view"];
 
 export class View {
   constructor(analyzer, main) {

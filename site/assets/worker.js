@@ -25,16 +25,9 @@ async function start(m) {
   postMessage({ type: "started", module });
 }
 
-// plain gunzips a Blob if it is gzip.
-async function plain(blob) {
-  const head = new Uint8Array(await blob.slice(0, 2).arrayBuffer());
-  if (head[0] !== 0x1f || head[1] !== 0x8b) return new Uint8Array(await blob.arrayBuffer());
-  try {
-    const stream = blob.stream().pipeThrough(new DecompressionStream("gzip"));
-    return new Uint8Array(await new Response(stream).arrayBuffer());
-  } catch {
-    throw new Error("the file is damaged or was cut short: it is gzip to its beginning and not to its end");
-  }
+// read takes a file's bytes into memory.
+async function read({ name, blob }) {
+  return { name, data: new Uint8Array(await blob.arrayBuffer()) };
 }
 
 self.onmessage = async ({ data: m }) => {
@@ -43,7 +36,7 @@ self.onmessage = async ({ data: m }) => {
       case "start":
         return await start(m);
       case "open":
-        return postMessage({ type: "answer", id: m.id, ...self.queuebench.open(await plain(m.data)) });
+        return postMessage({ type: "answer", id: m.id, ...self.queuebench.open(await Promise.all(m.files.map(read))) });
       case "view":
         return postMessage({ type: "answer", id: m.id, ...self.queuebench.view(m.fragment, m.width) });
     }

@@ -1,0 +1,122 @@
+// Package session is what is open in the page: runs that files or addresses gave,
+// and the view of one of them, or of all, that an address asks for.
+//
+// It draws nothing and reads nothing itself, and it knows no JavaScript: the
+// WebAssembly module hands it bytes and addresses.
+package session
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"queuebench/analysis"
+	"queuebench/report"
+)
+
+// The page's keys of an address that say which of the open runs is shown.
+const (
+	keyRun  = "run"  // its number, from 1
+	keyView = "view" // viewCompare: all of them beside each other
+
+	viewCompare = "compare"
+)
+
+// Comparison draws runs beside each other, as report.Build draws one.
+type Comparison func(ds []*analysis.Digest, v analysis.View, o report.Options) (report.Document, error)
+
+// Session is what is open. The zero value has nothing open.
+type Session struct {
+	Runs    []Run
+	Compare Comparison // nil where the program has none
+}
+
+// Run is one of the open runs, or why it could not be read: it keeps its
+// number, which addresses name.
+type Run struct {
+	Name   string // of the run, or of what was to be read
+	From   string // file or address, without what an address keeps secret
+	Digest *analysis.Digest
+	Err    error
+}
+
+// File is what was given to the page.
+type File struct {
+	Name string
+	Data []byte
+}
+
+// Open reads each file as a run, in the place of what was open.
+func (s *Session) Open(files []File) {
+	s.Runs = nil
+	for _, f := range files {
+		r := Run{Name: f.Name, From: f.Name}
+		if r.Digest, r.Err = analysis.ReadDigest(bytes.NewReader(f.Data)); r.Err == nil {
+			r.Name = r.Digest.Manifest.Run
+		}
+		s.Runs = append(s.Runs, r)
+	}
+}
+
+// View draws what a fragment of an address names, figures width CSS pixels
+// wide.
+func (s *Session) View(fragment string, width int) (report.Document, error) {
+	v, err := analysis.ParseFragment(fragment)
+	if err != nil {
+		return report.Document{}, err
+	}
+	o := report.Options{Width: min(max(width, 320), 1100)}
+	page, err := url.ParseQuery(strings.TrimPrefix(fragment, "#"))
+	if err != nil {
+		return report.Document{}, err
+	}
+	switch what := page.Get(keyView); what {
+	case "":
+	case viewCompare:
+		return s.compared(v, o)
+	default:
+		return report.Document{}, fmt.Errorf("there is no view %q: leave the key out, or write view=%s", what, viewCompare)
+	}
+	d, err := s.named(page.Get(keyRun))
+	if err != nil {
+		return report.Document{}, err
+	}
+	return report.Build(d, v, o)
+}
+
+// named is the run of a number from 1, the first one where none is given.
+func (s *Session) named(number string) (*analysis.Digest, error) {
+	if len(s.Runs) == 0 {
+		return nil, errors.New("no run is open")
+	}
+	n := 1
+	if number != "" {
+		var err error
+		if n, err = strconv.Atoi(number); err != nil || n < 1 || n > len(s.Runs) {
+			return nil, fmt.Errorf("run=%s: the open runs have the numbers 1 to %d", number, len(s.Runs))
+		}
+	}
+	return s.Runs[n-1].Digest, s.Runs[n-1].Err
+}
+
+// compared draws all open runs beside each other. One that could not be read is
+// an error: a comparison without it would be of something else.
+func (s *Session) compared(v analysis.View, o report.Options) (report.Document, error) {
+	var ds []*analysis.Digest
+	for _, r := range s.Runs {
+		if r.Err != nil {
+			return report.Document{}, fmt.Errorf("%s cannot be compared: %w", r.Name, r.Err)
+		}
+		ds = append(ds, r.Digest)
+	}
+	switch {
+	case len(ds) < 2:
+		return report.Document{}, fmt.Errorf("a comparison needs two runs or more, %d is open", len(ds))
+	case s.Compare == nil:
+		return report.Document{}, errors.New("this page has no comparison: use `analyze compare` on the command line")
+	}
+	return s.Compare(ds, v, o)
+}

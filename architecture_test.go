@@ -67,6 +67,7 @@ var mayEnter = map[string]string{
 	"internal/command":     "internal/nearest",
 	"internal/nearest":     "",
 	"internal/alarm":       "",
+	"internal/golden":      "",
 	"internal/columns":     "",
 	"workload":             "internal/nearest internal/yamlfile",
 	"scenario":             "internal/nearest internal/yamlfile stats",

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"testing"
 
+	"queuebench/internal/golden"
 	"queuebench/queue"
 	"queuebench/rawlog"
 )
@@ -71,7 +72,7 @@ func fixture(t *testing.T) memorySource {
 func TestFixtureIsWhatTheWriterWrites(t *testing.T) {
 	src := fixture(t)
 	dir := filepath.Join("testdata", "log")
-	if *update {
+	if golden.Updating() {
 		if err := os.RemoveAll(dir); err != nil {
 			t.Fatal(err)
 		}

@@ -3,37 +3,12 @@ package analysis
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
+
+	"queuebench/internal/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files and the log that they are made of anew")
-
-// golden compares with testdata/name.golden. On a mismatch what came stands
-// beside it as name.got.
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	path := filepath.Join("testdata", name+".golden")
-	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
-		other := filepath.Join("testdata", name+".got")
-		if err := os.WriteFile(other, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		t.Errorf("%s differs: what came is in %s", path, other)
-	}
-}
 
 // The same log, the same bytes natively and in WebAssembly.
 func TestGolden(t *testing.T) {
@@ -57,8 +32,8 @@ func TestGolden(t *testing.T) {
 		if err := WriteText(&text, s); err != nil {
 			t.Fatal(err)
 		}
-		golden(t, "summary-"+name+".txt", text.Bytes())
-		golden(t, "summary-"+name+".json", indented(t, s))
+		golden.Check(t, "testdata/summary-"+name+".txt.golden", text.Bytes())
+		golden.Check(t, "testdata/summary-"+name+".json.golden", indented(t, s))
 		if a, b := indented(t, s), indented(t, Summarize(again, v)); !bytes.Equal(a, b) {
 			t.Errorf("%s: the digest's summary differs from the raw log's", name)
 		}
@@ -67,7 +42,7 @@ func TestGolden(t *testing.T) {
 	for i := range d.Steps {
 		series = append(series, SeriesOf(&d.Steps[i], View{Percentiles: []float64{50, 99}, Kind: Publish}))
 	}
-	golden(t, "series.json", indented(t, series))
+	golden.Check(t, "testdata/series.json.golden", indented(t, series))
 }
 
 func indented(t *testing.T, v any) []byte {

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"io"
 	"math"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,6 +13,7 @@ import (
 	"time"
 
 	"queuebench/analysis"
+	"queuebench/internal/golden"
 )
 
 // samples are the figures that the golden files hold.
@@ -100,21 +99,7 @@ func TestGolden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			path := filepath.Join("testdata", name+".svg")
-			want, err := os.ReadFile(path)
-			if err == nil && string(want) == got {
-				return
-			}
-			if os.Getenv("UPDATE_GOLDEN") != "" {
-				if err := os.WriteFile(path, []byte(got), 0o666); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			if werr := os.WriteFile(path+".got", []byte(got), 0o666); werr != nil {
-				t.Error(werr)
-			}
-			t.Errorf("%s differs from what was drawn (%v): see %s.got, and accept with UPDATE_GOLDEN=1", path, err, path)
+			golden.Check(t, "testdata/"+name+".svg", []byte(got))
 		})
 	}
 }

@@ -4,12 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -17,33 +14,9 @@ import (
 	"time"
 
 	"queuebench/analysis"
+	"queuebench/internal/golden"
 	"queuebench/rawlog"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
-
-// golden compares with testdata/name.golden. On a mismatch what came stands
-// beside it as name.got.
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	path := filepath.Join("testdata", name+".golden")
-	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
-		other := filepath.Join("testdata", name+".got")
-		if err := os.WriteFile(other, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		t.Errorf("%s differs: what came is in %s", path, other)
-	}
-}
 
 // hostile is a name that tries to leave every place it is put into.
 const hostile = "a|b`c` <script>alert(1)</script>\n::error::x \x1b[31m"
@@ -80,8 +53,8 @@ func TestGolden(t *testing.T) {
 	if err := errors.Join(WriteText(&text, r), WriteMarkdown(&markdown, r)); err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "comparison.txt", text.Bytes())
-	golden(t, "comparison.md", markdown.Bytes())
+	golden.Check(t, "testdata/comparison.txt.golden", text.Bytes())
+	golden.Check(t, "testdata/comparison.md.golden", markdown.Bytes())
 	for i := range r.Pairs {
 		r.Pairs[i].Cells = r.Pairs[i].Cells[:1] // the rest is alike
 		for _, g := range []*Group{&r.Pairs[i].Cells[0].Base, &r.Pairs[i].Cells[0].New} {
@@ -94,7 +67,7 @@ func TestGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "comparison.json", append(out, '\n'))
+	golden.Check(t, "testdata/comparison.json.golden", append(out, '\n'))
 }
 
 func TestResultsSurviveJSON(t *testing.T) {

@@ -5,44 +5,19 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"queuebench/analysis"
+	"queuebench/internal/golden"
 	"queuebench/queue"
 	"queuebench/rawlog"
 	"queuebench/stats"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
-
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	path := filepath.Join("testdata", name+".golden")
-	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
-		other := filepath.Join("testdata", name+".got")
-		if err := os.WriteFile(other, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		t.Errorf("%s differs: what came is in %s", path, other)
-	}
-}
 
 // night is a run of steps at 1,000/s and 2,000/s with medians in ms, that varies
 // by 3 %.
@@ -144,8 +119,8 @@ func TestGolden(t *testing.T) {
 	if err := errors.Join(WriteText(&text, r), WriteCSV(&table, r)); err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "history.txt", text.Bytes())
-	golden(t, "history.csv", table.Bytes())
+	golden.Check(t, "testdata/history.txt.golden", text.Bytes())
+	golden.Check(t, "testdata/history.csv.golden", table.Bytes())
 	first, err := json.MarshalIndent(r, "", " ")
 	if err != nil {
 		t.Fatal(err)

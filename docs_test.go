@@ -3,11 +3,14 @@ package queuebench_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -27,11 +30,8 @@ type shell struct {
 
 func newShell(t *testing.T) *shell {
 	t.Helper()
-	bin := t.TempDir()
-	for _, name := range []string{"bench", "analyze"} {
-		if out, err := exec.Command("go", "build", "-o", filepath.Join(bin, name), "./cmd/"+name).CombinedOutput(); err != nil {
-			t.Fatalf("go build ./cmd/%s: %v\n%s", name, err, out)
-		}
+	if err := buildPrograms(); err != nil {
+		t.Fatal(err)
 	}
 	gw := versitygw.Start(t)
 	gw.CreateBucket(t, "bucket")
@@ -41,6 +41,31 @@ func newShell(t *testing.T) *shell {
 		env:      append(append(os.Environ(), gw.Environ()...), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH")),
 	}
 }
+
+// bin is the folder of the programs, which TestMain makes and removes.
+var bin string
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		var err error
+		if bin, err = os.MkdirTemp("", "queuebench-docs-"); err != nil {
+			panic(err)
+		}
+		defer os.RemoveAll(bin)
+		return m.Run()
+	}())
+}
+
+// buildPrograms builds the programs, once for all tests, and without what only
+// debuggers read.
+var buildPrograms = sync.OnceValue(func() error {
+	for _, name := range []string{"bench", "analyze"} {
+		if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", filepath.Join(bin, name), "./cmd/"+name).CombinedOutput(); err != nil {
+			return fmt.Errorf("go build ./cmd/%s: %w\n%s", name, err, out)
+		}
+	}
+	return nil
+})
 
 // write makes a file that an example reads: a copy of one of ours, or a text.
 func (s *shell) write(t *testing.T, name, from string) {
@@ -79,37 +104,44 @@ func (s *shell) run(t *testing.T, lines string) string {
 var block = regexp.MustCompile("(?ms)^(?:<!-- (not run: [^\n]*) -->\n)?```(sh|console|bash)\n(.*?)^```")
 
 func TestDocumentsRunAsWritten(t *testing.T) {
+	t.Parallel()
 	s := newShell(t)
 	documents, err := filepath.Glob("docs/*.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	ran := 0
-	for _, path := range append([]string{"README.md"}, documents...) {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Run(path, func(t *testing.T) {
-			s.dir = t.TempDir()
-			for _, m := range block.FindAllStringSubmatch(string(text), -1) {
-				if m[1] != "" {
-					t.Logf("%s: %s", m[1], strings.TrimSpace(m[3]))
-					continue
-				}
-				s.run(t, m[3])
-				ran++
+	var ran atomic.Int32
+	// Each document has a folder of its own, and its commands mostly wait.
+	t.Run("all", func(t *testing.T) {
+		for _, path := range append([]string{"README.md"}, documents...) {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
 			}
-		})
-	}
-	if ran < 3 {
-		t.Errorf("only %d blocks ran: the README has more", ran)
+			t.Run(path, func(t *testing.T) {
+				t.Parallel()
+				s := *s
+				s.dir = t.TempDir()
+				for _, m := range block.FindAllStringSubmatch(string(text), -1) {
+					if m[1] != "" {
+						t.Logf("%s: %s", m[1], strings.TrimSpace(m[3]))
+						continue
+					}
+					s.run(t, m[3])
+					ran.Add(1)
+				}
+			})
+		}
+	})
+	if n := ran.Load(); n < 3 {
+		t.Errorf("only %d blocks ran: the README has more", n)
 	}
 }
 
 // The examples of bench are run by its own tests, which make the runs and
 // spools that they name.
 func TestExamplesOfAnalyzeRunAsWritten(t *testing.T) {
+	t.Parallel()
 	s := newShell(t)
 	address := s.run(t, "bench run --queue delta --rate 1000 --duration 6s --quiet | tail -n 1")
 	s.write(t, "results.hlog", "importer/testdata/sample.hlog")

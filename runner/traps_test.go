@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -34,7 +35,24 @@ func TestTrap01ConsumerClockBehind(t *testing.T) {
 
 // Trap 2: the queue freezes: measured from intended, with all that fell due
 // meanwhile, and told as the queue's doing. A tenth of the run, as there.
+//
+// A host that is busy adds to latencies and takes nothing from them: what is at
+// least so long is so in each run, and what is at most so long in one of some.
 func TestTrap02FreezeIsTheQueues(t *testing.T) {
+	const tries = 5
+	for try := 1; ; try++ {
+		long := frozen(t)
+		if long == "" {
+			return
+		}
+		if t.Log(long); try == tries {
+			t.Fatalf("too long in each of %d runs", tries)
+		}
+	}
+}
+
+// frozen is a run of trap 2. It returns what took longer than it should.
+func frozen(t *testing.T) (long string) {
 	const freeze = 300 * time.Millisecond
 	r := newRig(t, memory.Config{Faults: memory.Faults{Freezes: []memory.Freeze{{After: 400 * time.Millisecond, For: freeze}}}}, 2_000_000, 3*time.Second)
 	res := accounting(t, r, rawlog.Accounting{Scheduled: 6000, Attempted: 6000, Acked: 6000, Received: 6000})
@@ -43,8 +61,12 @@ func TestTrap02FreezeIsTheQueues(t *testing.T) {
 		q        float64
 		from, to time.Duration
 	}{{.5, 0, freeze / 10}, {.99, freeze * 9 / 10 * 99 / 100, freeze * 2}, {.999, freeze * 99 / 100 * 99 / 100, freeze * 2}} {
-		if ns, _ := e2e.Quantile(c.q, 0); time.Duration(ns) < c.from || time.Duration(ns) > c.to {
-			t.Errorf("p%v is %v, want %v to %v", 100*c.q, time.Duration(ns), c.from, c.to)
+		ns, _ := e2e.Quantile(c.q, 0)
+		if time.Duration(ns) < c.from {
+			t.Errorf("p%v is %v, want %v at least", 100*c.q, time.Duration(ns), c.from)
+		}
+		if time.Duration(ns) > c.to {
+			long += fmt.Sprintf("p%v is %v, want %v at most; ", 100*c.q, time.Duration(ns), c.to)
 		}
 	}
 	var late, blocked int64
@@ -63,6 +85,7 @@ func TestTrap02FreezeIsTheQueues(t *testing.T) {
 	if want := int64(600) * int64(freeze) / 2; blocked < want*8/10 {
 		t.Errorf("%v of a lag of %v is the queue's, want at least %v", time.Duration(blocked), time.Duration(late), time.Duration(want*8/10))
 	}
+	return long
 }
 
 // Trap 10: a burst, and consumers that take one message after the other: the

@@ -69,6 +69,29 @@ func TestAProcessIsKilledAndStartedAgain(t *testing.T) {
 	}
 }
 
+// A process that heeds SIGTERM ends with status 0, which is no end of its own,
+// also where one by itself is waited for.
+func TestAProcessThatHeedsATermIsStartedAgain(t *testing.T) {
+	for _, finish := range []string{"", ", finish: 5s"} {
+		r := newRig(t, "environment: [{name: p, start: {shell: \"trap 'exit 0' TERM; echo on >> $BENCH_DIR/on; while true; do sleep 0.02; done\"}"+finish+"}]\n"+
+			"faults: [{at: 1ms, signal: TERM, process: p, restart-after: 20ms}]")
+		if err := r.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		soon(t, "the trap", func() bool { return r.file("on") == "on" })
+		if struck, err := r.faults(t.Context()); err != nil || len(struck) != 1 || struck[0] < 0 {
+			t.Errorf("struck %v, %v", struck, err)
+		}
+		soon(t, "the second start", func() bool { return r.file("on") == "on\non" })
+		if text := r.all(); !strings.Contains(text, "p fault over: SIGTERM to p") || len(r.Failures()) > 0 {
+			t.Errorf("failures %q, events\n%s", r.Failures(), text)
+		}
+		if err := r.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // The record does not say of a process that it was started again when it went
 // on all the time.
 func TestAFaultThatAProcessDoesNotHeedIsNotOver(t *testing.T) {

@@ -11,6 +11,9 @@ const (
 	RecoveryShare    = 0.95 // of what was scheduled must be received in each
 	RecoveryFactor   = 2    // times the level before may its p99 be
 	MinSecondsBefore = 3    // fewer show no level before the fault
+	// RecoveryFloor is a p99 that is good whatever the level, ns: twice a level of
+	// some 50 µs is what any host does by itself now and then.
+	RecoveryFloor = 1_000_000
 )
 
 // Second is what was due and what came in an interval of some second. Times are
@@ -39,7 +42,7 @@ type Recovered struct {
 // Recovery is the time that it takes a queue to recover from a fault: from the
 // fault to the first of RecoverySeconds seconds in a row in each of which at
 // least RecoveryShare of what was scheduled was received, with a p99 of at most
-// RecoveryFactor times the level before. It is 0 when the fault did not show.
+// RecoveryFactor times the level before, or RecoveryFloor where that is more. It is 0 when the fault did not show.
 //
 // seconds are in order. fault is when it struck and before is when the level
 // before it ends, which is the fault or, where there were earlier ones, the
@@ -76,5 +79,5 @@ func Recovery(seconds []Second, before, fault int64) Recovered {
 }
 
 func (s *Second) good(level float64) bool {
-	return s.Received > 0 && float64(s.Received) >= RecoveryShare*float64(s.Scheduled) && s.P99 <= RecoveryFactor*level
+	return s.Received > 0 && float64(s.Received) >= RecoveryShare*float64(s.Scheduled) && s.P99 <= max(RecoveryFactor*level, RecoveryFloor)
 }

@@ -73,6 +73,19 @@ func TestRecovery(t *testing.T) {
 	if r := Recovery(edge, 5*second, 5*second); !r.Found || r.After != second {
 		t.Errorf("exactly 95 %% and twice the level: %+v", r)
 	}
+	// Where twice the level is less than the floor, the floor is the limit.
+	for p99, after := range map[float64]int64{RecoveryFloor: second, RecoveryFloor + 1: 6 * second} {
+		quick := series(".....0..........")
+		for i := range quick {
+			if quick[i].P99 = 50e3; i > 5 && i < 11 {
+				quick[i].P99 = p99
+			}
+		}
+		quick[5].P99 = math.NaN()
+		if r := Recovery(quick, 5*second, 5*second); r.Level != 50e3 || !r.Found || r.After != after {
+			t.Errorf("a p99 of %v ns over a level of 50 µs: %+v", p99, r)
+		}
+	}
 }
 
 // naiveRecovery tries each start by the definition.

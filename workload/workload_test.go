@@ -90,7 +90,7 @@ func TestMistakesAreToldWithLineAndNearestName(t *testing.T) {
 		"vary:\n  consumers: []":           "w.yaml:2: what varies needs the list",
 		"vary:\n  consumers: [1, x]":       "w.yaml:2: consumers: \"x\" is text",
 		"vary:\n  consumrs: [1]":           "did you mean consumers?",
-		"vary:\n  queue: [\"a,b\"]":        "commas part the values",
+		"vary:\n  rate: [[1, 2]]":          "w.yaml:2: rate: it is a list",
 		"vary: {consumers: [1], rates: 3}": "what varies needs the list",
 	} {
 		f, err := read("run", text)

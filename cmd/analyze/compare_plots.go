@@ -19,7 +19,7 @@ func checkPlots(c *cli.Context) error {
 	if !slices.Contains(figure.Formats(), c.String("format")) {
 		return command.Misusef("--format %q: say one of %s", c.String("format"), strings.Join(figure.Formats(), ", "))
 	}
-	if c.IsSet("format") && c.String("plots") == "" {
+	if command.IsSet(c, "format") && c.String("plots") == "" {
 		return command.Misusef("--format is of the figures: say with --plots to which folder they go")
 	}
 	return nil

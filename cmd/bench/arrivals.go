@@ -26,9 +26,9 @@ func arrivalFlags() []cli.Flag {
 
 // profilesOf are the rates of the steps: one for each rate, or the profile.
 func profilesOf(c *cli.Context, rates ratesOf) ([]schedule.Profile, error) {
-	if c.IsSet("rate-profile") {
+	if command.IsSet(c, "rate-profile") {
 		for _, name := range []string{"rate", "rates", "range-start", "range-end", "range-step"} {
-			if c.IsSet(name) {
+			if command.IsSet(c, name) {
 				return nil, command.Misusef("--rate-profile and --%s both name the rate: give one of the two", name)
 			}
 		}
@@ -59,7 +59,7 @@ func arrivalsOf(c *cli.Context, lines *payload.Lines) (schedule.Spec, error) {
 	if s.Messages, err = messagesOf(c, lines); err != nil {
 		return s, err
 	}
-	if s.Messages == 0 || c.IsSet("duration") || c.IsSet("seconds-to-stream") {
+	if s.Messages == 0 || command.IsSet(c, "duration") || command.IsSet(c, "seconds-to-stream") {
 		if s.Duration, err = loadDuration(c); err != nil {
 			return s, err
 		}
@@ -72,13 +72,13 @@ func arrivalsOf(c *cli.Context, lines *payload.Lines) (schedule.Spec, error) {
 func messagesOf(c *cli.Context, lines *payload.Lines) (int64, error) {
 	n, repeats := c.Int64("messages"), c.Int64("payload-repeats")
 	switch {
-	case c.IsSet("messages") && n <= 0:
+	case command.IsSet(c, "messages") && n <= 0:
 		return 0, command.Misusef("--messages %d is not positive", n)
-	case !c.IsSet("payload-repeats"):
+	case !command.IsSet(c, "payload-repeats"):
 		return n, nil
 	case lines == nil:
 		return 0, command.Misusef("--payload-repeats does nothing without --payload-file")
-	case c.IsSet("messages"):
+	case command.IsSet(c, "messages"):
 		return 0, command.Misusef("--messages and --payload-repeats both say how many messages there are: give one")
 	case repeats <= 0 || repeats > maxMessages/lines.Count():
 		return 0, command.Misusef("--payload-repeats %d is not between 1 and %d, for a file of %d lines", repeats, maxMessages/lines.Count(), lines.Count())

@@ -51,13 +51,13 @@ func backlogDraft(c *cli.Context, k kind) (draft, error) {
 	}
 	n := c.Int64("fill-messages")
 	switch {
-	case c.IsSet("fill-messages") && (n < 1 || n > maxMessages):
+	case command.IsSet(c, "fill-messages") && (n < 1 || n > maxMessages):
 		return d, command.Misusef("--fill-messages %d is not between 1 and %d", n, int64(maxMessages))
-	case c.IsSet("fill-messages") == c.IsSet("fill-duration"):
+	case command.IsSet(c, "fill-messages") == command.IsSet(c, "fill-duration"):
 		return d, command.Misusef("say how much the backlog is: --fill-messages 50000, or --rate 10000 --fill-duration 10s")
-	case c.IsSet("fill-duration") && !c.IsSet("rate"):
+	case command.IsSet(c, "fill-duration") && !command.IsSet(c, "rate"):
 		return d, command.Misusef("--fill-duration needs --rate: how many messages per second the queue is filled with")
-	case !c.IsSet("rate"):
+	case !command.IsSet(c, "rate"):
 		d.Schedule, d.Backlog = runner.FillAtOnce(n), &runner.Backlog{}
 		return d, nil
 	}
@@ -65,7 +65,7 @@ func backlogDraft(c *cli.Context, k kind) (draft, error) {
 		return d, command.Misusef("--rate: %v", err)
 	}
 	fill := time.Duration(float64(n) / d.Rate.PerSecond() * float64(time.Second))
-	if c.IsSet("fill-duration") {
+	if command.IsSet(c, "fill-duration") {
 		if fill, err = duration("fill-duration", c.String("fill-duration")); err != nil {
 			return d, err
 		}

@@ -45,7 +45,7 @@ func uncalibrated(args []string) []string {
 		return args
 	}
 	c := newApp().Command(args[0])
-	if c == nil || !slices.ContainsFunc(c.Flags, func(f cli.Flag) bool { return f.Names()[0] == "calibrate" }) {
+	if c == nil || !command.Named(c, "calibrate") {
 		return args
 	}
 	return slices.Insert(slices.Clone(args), 1, "--calibrate=false")

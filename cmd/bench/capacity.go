@@ -43,7 +43,7 @@ which has every try as a step.`,
 
 // without leaves flags out.
 func without(flags []cli.Flag, names ...string) []cli.Flag {
-	return slices.DeleteFunc(flags, func(f cli.Flag) bool { return slices.Contains(names, f.Names()[0]) })
+	return slices.DeleteFunc(flags, func(f cli.Flag) bool { return slices.Contains(names, command.Name(f)) })
 }
 
 // searcher makes the plans of a search, each from what became of the last.
@@ -77,7 +77,7 @@ func readSearch(c *cli.Context, k kind, cfg *runner.Config) (planner, error) {
 		return nil, command.Misuse(err)
 	}
 	for name, d := range map[string]*time.Duration{"step-duration": &s.step, "confirm-duration": &s.confirm} {
-		if !c.IsSet(name) {
+		if !command.IsSet(c, name) {
 			continue
 		}
 		if *d, err = duration(name, c.String(name)); err != nil {
@@ -127,7 +127,7 @@ func (s *searcher) draft(rate float64, d time.Duration) (draft, error) {
 	if err := one.Check(); err != nil {
 		return draft{}, command.Misuse(err)
 	}
-	if !s.c.IsSet("drain-timeout") {
+	if !command.IsSet(s.c, "drain-timeout") {
 		// Twice the rate that holds takes as long again to be drained.
 		one.Load.DrainTimeout = max(one.Load.DrainTimeout, 3*d)
 	}

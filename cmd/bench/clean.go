@@ -78,7 +78,7 @@ func serverFlags() (flags []cli.Flag) {
 
 // cleanServers removes what a run left on the servers of its queue.
 func cleanServers(c *cli.Context, run string) error {
-	if !c.IsSet("queue") {
+	if !command.IsSet(c, "queue") {
 		return nil
 	}
 	k, err := kindNamed(c.String("queue"))

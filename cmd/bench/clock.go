@@ -53,7 +53,7 @@ func serveClock(c *cli.Context) error {
 	if c.String("addr") == "" {
 		return command.Misusef("--addr is needed: the address to serve on, such as 10.0.0.5:9465")
 	}
-	if c.IsSet("for") && c.Duration("for") <= 0 {
+	if command.IsSet(c, "for") && c.Duration("for") <= 0 {
 		return command.Misusef("--for %v is not positive: say how long to serve, or leave it out to serve until it is interrupted", c.Duration("for"))
 	}
 	ctx, stop := context.WithCancel(c.Context)

@@ -102,13 +102,13 @@ func closedDraft(c *cli.Context, k kind) (draft, error) {
 		Warmup: c.Int64("warmup-operations"), Operations: c.Int64("operations"), Fill: c.Int64("fill-messages"),
 	}
 	if loop.Mode == rawlog.ModeConsume {
-		if !c.IsSet("consumers") {
+		if !command.IsSet(c, "consumers") {
 			d.Load.Consumers = max(1, loop.Workers/max(1, d.Load.Topics*d.Load.Groups))
 		}
-		if !c.IsSet("fill-messages") {
+		if !command.IsSet(c, "fill-messages") {
 			loop.Fill = loop.Warmup + loop.Operations
 		}
-	} else if !c.IsSet("producers") {
+	} else if !command.IsSet(c, "producers") {
 		d.Load.Producers = max(1, loop.Workers/max(1, d.Load.Topics))
 	}
 	d.Closed, d.Schedule = loop, loop.Arrivals()

@@ -29,7 +29,7 @@ func consumeFlags() []cli.Flag {
 	}
 	flags = append(flags, clockFlags()...)
 	for _, f := range loadFlags() {
-		if slices.Contains(consuming, f.Names()[0]) {
+		if slices.Contains(consuming, command.Name(f)) {
 			flags = append(flags, f)
 		}
 	}

@@ -71,7 +71,7 @@ func needRunID(c *cli.Context) error {
 	if c.Args().Present() {
 		return command.Misusef("%q is no flag: this command takes flags only", c.Args().First())
 	}
-	if !c.IsSet("run-id") {
+	if !command.IsSet(c, "run-id") {
 		return command.Misusef("--run-id is needed: give both halves of a run the same, such as --run-id night-1")
 	}
 	return nil
@@ -235,11 +235,11 @@ func halfFlags(flags []cli.Flag) []cli.Flag {
 	for _, k := range kinds() {
 		for _, f := range k.flags {
 			if k.inProcess {
-				alone[f.Names()[0]] = true
+				alone[command.Name(f)] = true
 			} else {
-				shared[f.Names()[0]] = true
+				shared[command.Name(f)] = true
 			}
 		}
 	}
-	return slices.DeleteFunc(flags, func(f cli.Flag) bool { name := f.Names()[0]; return alone[name] && !shared[name] })
+	return slices.DeleteFunc(flags, func(f cli.Flag) bool { name := command.Name(f); return alone[name] && !shared[name] })
 }

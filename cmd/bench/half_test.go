@@ -84,3 +84,18 @@ func TestHalvesThatCannotBe(t *testing.T) {
 		t.Errorf("no producers: status %d: %s", status, errs)
 	}
 }
+
+// A consume half that has other partitions than its producers does not wait for
+// what will never come.
+func TestAConsumeHalfIsToldOfOtherPartitions(t *testing.T) {
+	bareEnvironment(t)
+	if status, _, errs := bench(t, strings.Fields("produce --run-id r --rate 100 --duration 100ms --store ./lake --partitions 3 --commit-interval 20ms")...); status != 0 {
+		t.Fatal(errs)
+	}
+	for partitions, says := range map[string]string{"1": "another number of partitions", "2": "--partitions is 3 there and 2 here", "4": "--partitions is 3 there and 4 here"} {
+		status, _, errs := bench(t, "consume", "--run-id", "r", "--store", "./lake", "--wait", "10m", "--index", partitions, "--partitions", partitions)
+		if status != 1 || !strings.Contains(errs, says) {
+			t.Errorf("%s: status %d, %s", partitions, status, errs)
+		}
+	}
+}

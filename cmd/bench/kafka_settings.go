@@ -68,7 +68,7 @@ func kafkaSettings(c *cli.Context) (s kafka.Settings, notes []string, inProcess 
 	if p := c.String("commit-policy"); p != "" {
 		s.Consumer.Commit = kafka.CommitPolicy(p)
 	}
-	if c.IsSet("transaction-interval") {
+	if command.IsSet(c, "transaction-interval") {
 		if s.Producer.CommitInterval = c.Duration("transaction-interval"); s.Producer.Transactional == "" {
 			return s, nil, false, command.Misusef("--transaction-interval does nothing without a transactional.id: add -X transactional.id=NAME")
 		}
@@ -108,7 +108,7 @@ func kafkaTopic(c *cli.Context, cfg *kafka.Config) error {
 	given := *c.Generic("topic-config").(*command.Strings)
 	if cfg.Existing {
 		for _, name := range []string{"topic-config", "replication", "partitions"} {
-			if c.IsSet(name) {
+			if command.IsSet(c, name) {
 				return command.Misusef("--%s does nothing with --topic: a topic that is there stays as it is", name)
 			}
 		}
@@ -119,10 +119,10 @@ func kafkaTopic(c *cli.Context, cfg *kafka.Config) error {
 			return command.Misusef("--topic names one topic, and --topics asks for %d", c.Int("topics"))
 		}
 	}
-	if c.IsSet("replication") && cfg.Replication < 1 {
+	if command.IsSet(c, "replication") && cfg.Replication < 1 {
 		return command.Misusef("--replication %d: it is at least 1", cfg.Replication)
 	}
-	if c.IsSet("max-backlog") && cfg.MaxBacklog < 1 {
+	if command.IsSet(c, "max-backlog") && cfg.MaxBacklog < 1 {
 		return command.Misusef("--max-backlog %d: it is at least 1", cfg.MaxBacklog)
 	}
 	cfg.TopicSettings = map[string]string{}

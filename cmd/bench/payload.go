@@ -42,7 +42,7 @@ func payloadOf(c *cli.Context, k kind) (payload.Spec, error) {
 	switch n := c.Int64("keys"); {
 	case n < 0:
 		return s, command.Misusef("--keys %d is negative", n)
-	case n > 0 || c.IsSet("key-distribution"):
+	case n > 0 || command.IsSet(c, "key-distribution"):
 		if s.Keys, err = payload.ParseKeys(n, c.String("key-distribution")); err != nil {
 			return s, command.Misusef("--keys, --key-distribution: %v", err)
 		}
@@ -52,7 +52,7 @@ func payloadOf(c *cli.Context, k kind) (payload.Spec, error) {
 	}
 	if path := c.String("payload-file"); path != "" {
 		for _, name := range []string{"message-size", "compressibility"} {
-			if c.IsSet(name) {
+			if command.IsSet(c, name) {
 				return s, command.Misusef("--%s does nothing with --payload-file, whose lines are the messages: leave one out", name)
 			}
 		}
@@ -80,7 +80,7 @@ func formatOf(c *cli.Context, k kind, s *payload.Spec) (err error) {
 		return command.Misusef("--format: %v", err)
 	}
 	switch d := c.String("delimiter"); {
-	case c.IsSet("delimiter") && s.Format != payload.DelimitedFormat:
+	case command.IsSet(c, "delimiter") && s.Format != payload.DelimitedFormat:
 		return command.Misusef("--delimiter does nothing without --format delimited: leave it out")
 	case d == "tab":
 		s.Delimiter = '\t'
@@ -108,7 +108,7 @@ func formatOf(c *cli.Context, k kind, s *payload.Spec) (err error) {
 // messageSize is the text of --message-size. The generator that pathway-burst
 // follows has messages of its own size, unless another is asked for.
 func messageSize(c *cli.Context) string {
-	if c.String("arrivals") == string(schedule.PathwayBurstArrivals) && !c.IsSet("message-size") {
+	if c.String("arrivals") == string(schedule.PathwayBurstArrivals) && !command.IsSet(c, "message-size") {
 		return strconv.Itoa(payload.PathwaySize)
 	}
 	return c.String("message-size")

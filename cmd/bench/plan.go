@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -183,60 +182,6 @@ func inOrder(c *cli.Context, all []draft, seed uint64) error {
 		return command.Misusef("--order %q: say ascending or shuffled", order)
 	}
 	return nil
-}
-
-// fixed are flags that say where things are, or what is true of a whole run.
-var fixed = []string{"workload", "queue", "seed", "run-id", "spool", "part-age", "json", "quiet", "calibrate", "metrics-addr", "repeats", "order", "stop-when-behind", "fail-fast", "vary"}
-
-// variant is what a step has of its own.
-type variant struct {
-	name     string // empty where the settings say it all
-	settings []command.Setting
-}
-
-// variantName is the setting that keeps a variant's name.
-const variantName = "variant"
-
-// variations are the combinations of what --vary varies, each with each variant
-// of the scenario, if there is one; one that varies nothing where nothing does.
-func variations(c *cli.Context) ([]variant, error) {
-	all := []variant{{}}
-	if s := scenarioOf(c.Context); s != nil && s.variants != nil {
-		all = s.variants
-	}
-	refused := map[string]bool{}
-	for _, name := range fixed {
-		refused[name] = true
-	}
-	for _, f := range placeFlags() {
-		refused[f.Names()[0]] = true
-	}
-	seen := map[string]bool{}
-	for _, item := range *c.Generic("vary").(*command.Strings) {
-		name, list, ok := strings.Cut(item, "=")
-		switch {
-		case !ok || name == "" || list == "":
-			return nil, command.Misusef("--vary %q: write a flag and its values, such as consumers=1,2,4", item)
-		case refused[name]:
-			return nil, command.Misusef("--vary %s: this flag is the same for a whole run", name)
-		case seen[name]:
-			return nil, command.Misusef("--vary %s is given twice: write all its values in one list", name)
-		}
-		seen[name] = true
-		values := strings.Split(list, ",")
-		if len(values) > maxSteps/len(all) {
-			return nil, command.Misusef("--vary makes more than %d steps: vary less at once", maxSteps)
-		}
-		var next []variant
-		for _, before := range all {
-			for _, v := range values {
-				n := len(before.settings)
-				next = append(next, variant{before.name, append(before.settings[:n:n], command.Setting{Name: name, Value: v})})
-			}
-		}
-		all = next
-	}
-	return all, nil
 }
 
 // opened turns a draft into the plan that runs, on stores that are open.

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,5 +46,53 @@ func TestVaryRunsEachCombination(t *testing.T) {
 	want := "0 1 16 100 20;1 1 16 200 20;2 1 40 100 20;3 1 40 200 20;4 3 16 100 20;5 3 16 200 20;6 3 40 100 20;7 3 40 200 20"
 	if strings.Join(got, ";") != want {
 		t.Errorf("steps %q, want %q", strings.Join(got, ";"), want)
+	}
+}
+
+// Whatever values vary, from a file or the command line, each is read whole.
+func TestValuesThatVaryAreReadWhole(t *testing.T) {
+	for list, want := range map[string][]string{
+		"1":                    {"1"},
+		"1,2,4":                {"1", "2", "4"},
+		`"a=1,2",b`:            {"a=1,2", "b"},
+		`"say ""x""",""`:       {`say "x"`, ""},
+		"uniform:1..2, zipf":   {"uniform:1..2", " zipf"},
+		"1,,2":                 {"1", "", "2"},
+		`"a` + "\n" + `b","c"`: {"a\nb", "c"},
+	} {
+		got, err := splitValues(list)
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%q: %q, %v, want %q", list, got, err, want)
+		}
+		if again, err := splitValues(joinValues(want)); err != nil || !slices.Equal(again, want) {
+			t.Errorf("%q: written and read again %q, %v", want, again, err)
+		}
+	}
+	for _, list := range []string{`"a`, `a"b`, `"a"b`, "a\nb", "\n", `a,"`} {
+		if got, err := splitValues(list); err == nil || !strings.Contains(err.Error(), "double quotes") {
+			t.Errorf("%q is %q, %v", list, got, err)
+		}
+	}
+}
+
+func TestVaryWithCommasAndFromAFile(t *testing.T) {
+	bareEnvironment(t)
+	fileOf(t, "w.yaml", "queue: memory\nrate: 100\nmessages: 5\nvary:\n  header: [\"tags=a,b\", 'say=\"x\"']\n")
+	for _, args := range [][]string{
+		{"run", "--queue", "memory", "--rate", "100", "--messages", "5", "--vary", `header="tags=a,b","say=""x"""`},
+		{"run", "--workload", "w.yaml"},
+	} {
+		status, stdout, stderr := bench(t, append(args, "--json", "--quiet")...)
+		if status != 0 {
+			t.Fatalf("%q: status %d, %s", args, status, stderr)
+		}
+		r := jsonOf(t, stdout)
+		if len(r.Steps) != 2 || r.Steps[0].Settings["header"] != "tags=a,b" || r.Steps[1].Settings["header"] != `say="x"` {
+			t.Errorf("%q: steps %+v", args, r.Steps)
+		}
+	}
+	refused := `run --rate 10 --vary header="a=1`
+	if status, _, stderr := bench(t, strings.Fields(refused)...); status != 2 || !strings.Contains(stderr, "into double quotes") {
+		t.Errorf("%s: status %d, %s", refused, status, stderr)
 	}
 }

@@ -53,9 +53,18 @@ func startBench(t *testing.T, args ...string) *process {
 // startIn starts bench in a folder, the current one if it is empty.
 func startIn(t *testing.T, dir string, env []string, args ...string) *process {
 	t.Helper()
+	return startTo(t, dir, env, nil, args...)
+}
+
+// startTo starts bench with its results going to a file, kept if it is nil.
+func startTo(t *testing.T, dir string, env []string, stdout *os.File, args ...string) *process {
+	t.Helper()
 	p := &process{cmd: exec.Command(os.Args[0], args...), done: make(chan struct{})}
 	p.cmd.Dir, p.cmd.Env = dir, env
 	p.cmd.Stdout, p.cmd.Stderr = &p.stdout, &p.stderr
+	if stdout != nil {
+		p.cmd.Stdout = stdout
+	}
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ var notProducing = []string{"groups", "consumers", "consumer-delay", "repeats", 
 func produceCommand() *cli.Command {
 	flags := []cli.Flag{&cli.StringFlag{Name: "rate", Aliases: []string{"r"}, Usage: "messages per second"}}
 	for _, f := range loadFlags() {
-		if !slices.Contains(notProducing, f.Names()[0]) {
+		if !slices.Contains(notProducing, command.Name(f)) {
 			flags = append(flags, f)
 		}
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -77,8 +76,8 @@ func parseDelta(c *cli.Context) (opener, error) {
 	} else {
 		cfg.CommitInterval = time.Millisecond // until the store is measured
 	}
-	if c.IsSet("autocommit-duration-ms") {
-		if c.IsSet("commit-interval") || c.IsSet("poll-interval") {
+	if command.IsSet(c, "autocommit-duration-ms") {
+		if command.IsSet(c, "commit-interval") || command.IsSet(c, "poll-interval") {
 			return nil, command.Misusef("--autocommit-duration-ms sets --commit-interval and --poll-interval both: give it, or give these")
 		}
 		ms := c.Int64("autocommit-duration-ms")
@@ -102,7 +101,7 @@ func parseDelta(c *cli.Context) (opener, error) {
 	if n := cfg.InlineBytes; n < 0 || n > deltalake.MaxInlineBytes {
 		return nil, command.Misusef("--inline-payload %d is not between 0 and %d bytes", n, deltalake.MaxInlineBytes)
 	}
-	if h := cfg.HedgeAfter; c.IsSet("hedge-after") && (h <= 0 || h > maxInterval) {
+	if h := cfg.HedgeAfter; command.IsSet(c, "hedge-after") && (h <= 0 || h > maxInterval) {
 		return nil, command.Misusef("--hedge-after %v is not between 1ns and %v: leave it out to hedge nothing", h, maxInterval)
 	}
 	for _, f := range []struct {
@@ -148,24 +147,24 @@ func presetDelta(c *cli.Context, cfg *deltalake.Config) error {
 	default:
 		return command.Misusef("--preset %q: say thin or pathway", p)
 	}
-	if c.IsSet("hedge-after") {
+	if command.IsSet(c, "hedge-after") {
 		return command.Misusef("--hedge-after does nothing with --preset pathway, whose reader asks once")
 	}
 	if c.Int64("inline-payload") > 0 {
 		return command.Misusef("--inline-payload does nothing with --preset pathway, which copies no data into its commits")
 	}
-	if c.IsSet("pipeline") {
+	if command.IsSet(c, "pipeline") {
 		return command.Misusef("--pipeline does nothing with --preset pathway, whose writer is a serial one")
 	}
 	cfg.Pipeline = 1
-	if !c.IsSet("schema") {
+	if !command.IsSet(c, "schema") {
 		cfg.Schema = deltalake.Pathway
 	}
-	if !c.IsSet("codec") {
+	if !command.IsSet(c, "codec") {
 		cfg.Codec = deltalake.Snappy
 	}
 	generator := string(schedule.PathwayBurstArrivals)
-	if c.IsSet("arrivals") || !slices.ContainsFunc(c.Command.Flags, func(f cli.Flag) bool { return f.Names()[0] == "arrivals" }) {
+	if command.IsSet(c, "arrivals") || !command.Named(c.Command, "arrivals") {
 		return nil
 	}
 	return c.Set("arrivals", generator)
@@ -173,7 +172,7 @@ func presetDelta(c *cli.Context, cfg *deltalake.Config) error {
 
 // targetOf is what --commit-interval auto is to reach; nil without it.
 func targetOf(c *cli.Context) (*deltalake.Target, error) {
-	latency, cost := c.IsSet("target-latency"), c.IsSet("target-cost")
+	latency, cost := command.IsSet(c, "target-latency"), command.IsSet(c, "target-cost")
 	if c.String("commit-interval") != "auto" {
 		if latency || cost {
 			return nil, command.Misusef("--target-latency and --target-cost do nothing without --commit-interval auto")
@@ -184,7 +183,7 @@ func targetOf(c *cli.Context) (*deltalake.Target, error) {
 	switch {
 	case latency == cost:
 		return nil, command.Misusef("--commit-interval auto needs a target: --target-latency 50ms, or --target-cost 0.02, one of them")
-	case c.IsSet("poll-interval") || c.IsSet("autocommit-duration-ms"):
+	case command.IsSet(c, "poll-interval") || command.IsSet(c, "autocommit-duration-ms"):
 		return nil, command.Misusef("--commit-interval auto picks the poll interval, too: leave --poll-interval and --autocommit-duration-ms out")
 	case c.String("preset") == "pathway":
 		return nil, command.Misusef("--commit-interval auto does not know the timers of --preset pathway: name an interval")

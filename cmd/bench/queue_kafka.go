@@ -134,7 +134,7 @@ func kafkaReaders(c *cli.Context, cfg *kafka.Config) error {
 	default:
 		return command.Misusef("--reading static ends at what there is when it starts, which in `bench %s` is nothing: use it with `bench consume`, or with `bench backlog`", c.Command.Name)
 	}
-	if !c.IsSet("consumers") {
+	if !command.IsSet(c, "consumers") {
 		cfg.Readers = min(runtime.GOMAXPROCS(0), max(1, c.Int("partitions")))
 		return c.Set("consumers", itoa(cfg.Readers))
 	}

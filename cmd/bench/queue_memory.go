@@ -41,7 +41,7 @@ func parseMemory(c *cli.Context) (opener, error) {
 		}
 	}
 	for _, name := range []string{"capacity", "receive-max"} {
-		if c.IsSet(name) && c.Int(name) < 1 {
+		if command.IsSet(c, name) && c.Int(name) < 1 {
 			return nil, command.Misusef("--%s %d: it is at least 1", name, c.Int(name))
 		}
 	}

@@ -101,7 +101,7 @@ func flagsOfKinds(some func(kind) []cli.Flag) (flags []cli.Flag) {
 	owners := map[string][]string{}
 	for _, k := range kinds() {
 		for _, f := range some(k) {
-			name := f.Names()[0]
+			name := command.Name(f)
 			if owners[name] == nil {
 				flags = append(flags, f)
 			}
@@ -109,7 +109,7 @@ func flagsOfKinds(some func(kind) []cli.Flag) (flags []cli.Flag) {
 		}
 	}
 	for _, f := range flags {
-		command.Under("QUEUE "+strings.Join(owners[f.Names()[0]], ", "), f)
+		command.Under("QUEUE "+strings.Join(owners[command.Name(f)], ", "), f)
 	}
 	return flags
 }
@@ -119,11 +119,11 @@ func flagsOfKinds(some func(kind) []cli.Flag) (flags []cli.Flag) {
 func (k kind) refuseOthers(c *cli.Context) error {
 	own, set := map[string]bool{}, command.Set(c)
 	for _, f := range k.flags {
-		own[f.Names()[0]] = true
+		own[command.Name(f)] = true
 	}
 	for _, other := range kinds() {
 		for _, f := range other.flags {
-			if name := f.Names()[0]; !own[name] && set[name] {
+			if name := command.Name(f); !own[name] && set[name] {
 				return command.Misusef("--%s does nothing with --queue %s: it belongs to --queue %s", name, k.name, other.name)
 			}
 		}

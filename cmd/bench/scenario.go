@@ -48,10 +48,10 @@ func scenarioFlags(targets []*cli.Command) (flags []cli.Flag) {
 	seen := map[string]bool{}
 	for _, t := range targets {
 		for _, f := range t.Flags {
-			if !slices.ContainsFunc(f.Names(), func(name string) bool { return seen[name] }) {
+			if !slices.ContainsFunc(command.Names(f), func(name string) bool { return seen[name] }) {
 				flags = append(flags, f)
 			}
-			for _, name := range f.Names() {
+			for _, name := range command.Names(f) {
 				seen[name] = true
 			}
 		}
@@ -176,7 +176,7 @@ func (s *scenarioRun) settings(c *cli.Context, n *yamlfile.Node, vars *scenario.
 
 // varies says that a command runs a step for each combination of settings.
 func varies(cmd *cli.Command) bool {
-	return slices.ContainsFunc(cmd.Flags, func(f cli.Flag) bool { return f.Names()[0] == "vary" })
+	return command.Named(cmd, "vary")
 }
 
 // check reads the steps of the load, where they can be known before it begins,

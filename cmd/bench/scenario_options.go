@@ -112,7 +112,7 @@ func (s *scenarioRun) option(c, given *cli.Context, k kind, o *scenario.Option, 
 			switch {
 			case foreign[f.Name] || !slices.Contains(known, f.Name) && mayLack(f.Name, known):
 				missing = append(missing, f.Name)
-			case given.IsSet(f.Name):
+			case command.IsSet(given, f.Name):
 				fixed = append(fixed, f.Name)
 			default:
 				kept.Fields = append(kept.Fields, f)

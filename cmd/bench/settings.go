@@ -64,7 +64,7 @@ func duration(name, text string) (time.Duration, error) {
 
 // loadDuration is how long each rate lasts.
 func loadDuration(c *cli.Context) (time.Duration, error) {
-	short, long := c.IsSet("duration"), c.IsSet("seconds-to-stream")
+	short, long := command.IsSet(c, "duration"), command.IsSet(c, "seconds-to-stream")
 	switch {
 	case short && long:
 		return 0, command.Misusef("--duration and --seconds-to-stream say the same: give one")
@@ -99,7 +99,7 @@ func sweepRates(c *cli.Context) ([]schedule.Rate, error) {
 	inRange := 0
 	var ends [3]schedule.Rate
 	for i, name := range []string{"range-start", "range-end", "range-step"} {
-		if !c.IsSet(name) {
+		if !command.IsSet(c, name) {
 			continue
 		}
 		inRange++
@@ -137,7 +137,7 @@ func sweepRates(c *cli.Context) ([]schedule.Rate, error) {
 
 // seedOf is --seed, or a random one, which the log keeps.
 func seedOf(c *cli.Context) (uint64, error) {
-	if c.IsSet("seed") {
+	if command.IsSet(c, "seed") {
 		return c.Uint64("seed"), nil
 	}
 	n, err := rand.Int(rand.Reader, big.NewInt(1<<53)) // fits every JSON reader
@@ -152,7 +152,7 @@ func seedOf(c *cli.Context) (uint64, error) {
 func settings(c *cli.Context) map[string]string {
 	m := map[string]string{"command": c.Command.Name}
 	for _, f := range c.Command.Flags {
-		name := f.Names()[0]
+		name := command.Name(f)
 		if name == "help" {
 			continue
 		}

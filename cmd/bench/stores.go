@@ -97,7 +97,7 @@ func placesOf(c *cli.Context, getenv func(string) string) (where, error) {
 	default:
 		return w, command.Misusef("--s3-backend %q: say minio or s3", backend)
 	}
-	if c.IsSet("store") && c.IsSet("bucket") {
+	if command.IsSet(c, "store") && command.IsSet(c, "bucket") {
 		return w, command.Misusef("--store and --bucket both say where the queue's objects lie: give one")
 	}
 	backend := c.String("s3-backend")
@@ -111,7 +111,7 @@ func placesOf(c *cli.Context, getenv func(string) string) (where, error) {
 		}
 	}
 	if address == "" {
-		if c.IsSet("endpoint") || c.IsSet("region") {
+		if command.IsSet(c, "endpoint") || command.IsSet(c, "region") {
 			return w, command.Misusef("--endpoint and --region need a bucket: add --store s3://bucket/prefix")
 		}
 		w.embedded, err = filepath.Abs(c.String("data"))
@@ -147,7 +147,7 @@ func bucketOf(c *cli.Context, backend string, getenv func(string) string) (addre
 			return "s3://" + bucket, b, nil
 		}
 	}
-	if backend == objectstore.BackendS3 || backend != "" && (c.IsSet("endpoint") || firstSet(getenv, []string{"MINIO_S3_ENDPOINT", "MINIO_S3_ACCESS_KEY"}) != "") {
+	if backend == objectstore.BackendS3 || backend != "" && (command.IsSet(c, "endpoint") || firstSet(getenv, []string{"MINIO_S3_ENDPOINT", "MINIO_S3_ACCESS_KEY"}) != "") {
 		return "", "", command.Misusef("--s3-backend %s needs a bucket: add --store s3://bucket/prefix, or set %s", backend, variablesOf(backend).bucket[0])
 	}
 	return "", backend, nil
@@ -176,7 +176,7 @@ func complete(c *cli.Context, address, backend string, getenv func(string) strin
 			return a, command.Misuse(err)
 		}
 	}
-	if c.IsSet("path-style") && a.Style == objectstore.StyleDefault {
+	if command.IsSet(c, "path-style") && a.Style == objectstore.StyleDefault {
 		a.Style = objectstore.StyleVirtualHost
 		if c.Bool("path-style") {
 			a.Style = objectstore.StylePath

@@ -59,13 +59,13 @@ func tailFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "quiet", Usage: "show no progress"},
 	}
 	for _, f := range loadFlags() {
-		switch f.Names()[0] {
+		switch command.Name(f) {
 		case "run-id", "spool", "part-age":
 			flags = append(flags, f)
 		}
 	}
 	for _, f := range placeFlags() {
-		switch f.Names()[0] {
+		switch command.Name(f) {
 		case "store", "bucket":
 		case "log-store":
 			flags = append(flags, command.Under("STORE", &cli.StringFlag{Name: "log-store", Usage: "where the raw log goes", DefaultText: path.Join("./"+defaultData, embeddedBucket, runsPrefix)})...)
@@ -163,11 +163,11 @@ func askedTail(c *cli.Context) (*tailAsk, error) {
 		return nil, err
 	}
 	for _, name := range []string{"duration", "idle-timeout", "poll-interval", "commit-interval"} {
-		if d := c.Duration(name); d < 0 || d == 0 && c.IsSet(name) && name != "duration" {
+		if d := c.Duration(name); d < 0 || d == 0 && command.IsSet(c, name) && name != "duration" {
 			return nil, command.Misusef("--%s %v is not positive", name, d)
 		}
 	}
-	if n := c.Int64("count"); n < 0 || n == 0 && c.IsSet("count") {
+	if n := c.Int64("count"); n < 0 || n == 0 && command.IsSet(c, "count") {
 		return nil, command.Misusef("--count %d: it is at least 1", n)
 	}
 	if age := c.Duration("part-age"); age < minPartAge || age > maxPartAge {

@@ -22,7 +22,7 @@ func throughFlags() []cli.Flag {
 // throughOf reads what lies between; nil for nothing.
 func throughOf(c *cli.Context, k kind, load runner.Load) (*runner.Through, error) {
 	if c.String("through") == "" {
-		if c.IsSet("through-identity") {
+		if command.IsSet(c, "through-identity") {
 			return nil, command.Misusef("--through-identity does nothing without --through: leave it out, or name the topic that the pipeline writes")
 		}
 		return nil, nil

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -62,7 +61,7 @@ func layerOf(c *cli.Context, f *workload.File) (layer []command.Setting, notes [
 		notes = append([]string{fmt.Sprintf("%s is a workload of the %s; it was translated", f.Path, f.Format)}, notes...)
 	}
 	foreign := map[string]bool{}
-	if c.IsSet("queue") { // else what contradicts is in the file itself
+	if command.IsSet(c, "queue") { // else what contradicts is in the file itself
 		k, err := kindNamed(c.String("queue"))
 		if err != nil {
 			return nil, nil, err
@@ -72,7 +71,7 @@ func layerOf(c *cli.Context, f *workload.File) (layer []command.Setting, notes [
 	for _, v := range f.Values {
 		switch {
 		case takenAway(c, v.Name):
-		case foreign[v.Name] && !c.IsSet(v.Name):
+		case foreign[v.Name] && !command.IsSet(c, v.Name):
 			notes = append(notes, fmt.Sprintf("%s: line %d: %s does nothing: queue %s has no such setting", f.Path, v.Line, v.Name, c.String("queue")))
 		default:
 			for _, text := range v.Texts {
@@ -86,8 +85,8 @@ func layerOf(c *cli.Context, f *workload.File) (layer []command.Setting, notes [
 			continue
 		}
 		// A flag that is given is what every step has.
-		if !c.IsSet(v.Name) {
-			layer = append(layer, command.Setting{Name: "vary", Value: v.Name + "=" + strings.Join(v.Texts, ",")})
+		if !command.IsSet(c, v.Name) {
+			layer = append(layer, command.Setting{Name: "vary", Value: v.Name + "=" + joinValues(v.Texts)})
 		}
 	}
 	return layer, notes, nil
@@ -98,7 +97,7 @@ func layerOf(c *cli.Context, f *workload.File) (layer []command.Setting, notes [
 func takenAway(c *cli.Context, name string) bool {
 	for _, pair := range alternatives {
 		for side := range pair {
-			if slices.Contains(pair[side], name) && slices.ContainsFunc(pair[1-side], c.IsSet) {
+			if slices.Contains(pair[side], name) && slices.ContainsFunc(pair[1-side], func(name string) bool { return command.IsSet(c, name) }) {
 				return true
 			}
 		}
@@ -111,11 +110,11 @@ func (k kind) notMine() map[string]bool {
 	names := map[string]bool{}
 	for _, other := range kinds() {
 		for _, f := range other.flags {
-			names[f.Names()[0]] = true
+			names[command.Name(f)] = true
 		}
 	}
 	for _, f := range k.flags {
-		delete(names, f.Names()[0])
+		delete(names, command.Name(f))
 	}
 	return names
 }
@@ -128,11 +127,11 @@ func knownSettings(app *cli.App) workload.Known {
 		if cmd.Name == scenarioName {
 			continue // its flags are those of the others
 		}
-		if !slices.ContainsFunc(cmd.Flags, func(f cli.Flag) bool { return f.Names()[0] == "workload" }) {
+		if !command.Named(cmd, "workload") {
 			continue
 		}
 		for _, f := range cmd.Flags {
-			name := f.Names()[0]
+			name := command.Name(f)
 			if slices.Contains(notOfAWorkload, name) {
 				continue
 			}

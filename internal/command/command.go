@@ -12,6 +12,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"slices"
@@ -31,6 +32,8 @@ const (
 	StatusBroken      = 3   // an expectation was broken: a loss where none was promised
 	StatusUnsupported = 4   // the data do not support a verdict
 	StatusInterrupted = 130 // Ctrl-C
+
+	statusUnread = 141 // as a shell tells it of a program that SIGPIPE ended
 )
 
 // statusError carries an exit status through an error's chain.
@@ -75,11 +78,31 @@ func Status(err error) int {
 // Process runs an app as this process: its arguments, its standard streams, and
 // a context that the first SIGINT or SIGTERM ends; a second one ends the
 // process at once. It returns the exit status.
+//
+// Output that nobody reads any more, as that into head, ends the command as a
+// failed write does, so that it removes what it made and stops what it started,
+// where SIGPIPE would end the process on the spot. Nothing is said of it.
 func Process(app *cli.App) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // from here on a signal has its default effect
+	pipes := make(chan os.Signal, 1)
+	signal.Notify(pipes, syscall.SIGPIPE) // and is looked at by nobody: the write has an error
+	defer signal.Stop(pipes)
 	return Main(ctx, app, os.Args, os.Stdout, os.Stderr)
+}
+
+// unread says that an error is only that of writing to a pipe of that name that
+// nobody reads any more.
+func unread(err error, name string) bool {
+	switch e := err.(type) {
+	case *fs.PathError:
+		return e.Path == name && errors.Is(e.Err, syscall.EPIPE)
+	case interface{ Unwrap() []error }:
+		return !slices.ContainsFunc(e.Unwrap(), func(part error) bool { return !unread(part, name) })
+	}
+	inner := errors.Unwrap(err)
+	return inner != nil && unread(inner, name)
 }
 
 // Main runs an app with arguments (args[0] is the program's name) and returns
@@ -92,6 +115,9 @@ func Main(ctx context.Context, app *cli.App, args []string, stdout, stderr io.Wr
 	app.Writer, app.ErrWriter = stdout, stderr
 	app.Commands = append(app.Commands, completionCommand(app))
 	err := dispatch(ctx, app, args[min(1, len(args)):])
+	if f, ok := stdout.(*os.File); ok && unread(err, f.Name()) {
+		return statusUnread
+	}
 	if err != nil {
 		text := oneLine(err)
 		if Status(err) == StatusInterrupted && !strings.HasPrefix(text, "interrupted") {

@@ -52,7 +52,7 @@ func complete(app *cli.App, args []string) error {
 		return nil
 	}
 	for _, f := range app.Commands[at].Flags {
-		if err := Print(app.Writer, "--%s\n", f.Names()[0]); err != nil {
+		if err := Print(app.Writer, "--%s\n", Name(f)); err != nil {
 			return err
 		}
 	}

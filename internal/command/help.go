@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -71,7 +70,7 @@ func commandHelp(app *cli.App, c *cli.Command) error {
 // default, where there is one that says something.
 func describe(f cli.Flag) (name, text string) {
 	var names []string
-	for _, n := range f.Names() {
+	for _, n := range Names(f) {
 		if len(n) == 1 {
 			names = append(names, "-"+n)
 		} else {
@@ -116,13 +115,17 @@ func valueName(f cli.Flag, usage string) string {
 	case *cli.Float64Flag:
 		return "NUMBER"
 	}
-	return strings.ToUpper(f.Names()[0][strings.LastIndexByte(f.Names()[0], '-')+1:])
+	return strings.ToUpper(Name(f)[strings.LastIndexByte(Name(f), '-')+1:])
 }
 
 // Under puts flags under a heading of the help and returns them.
 func Under(heading string, flags ...cli.Flag) []cli.Flag {
 	for _, f := range flags {
-		reflect.ValueOf(f).Elem().FieldByName("Category").SetString(heading) // every kind of flag has it, and no setter
+		c, ok := commonOf(f)
+		if !ok {
+			panic(fmt.Sprintf("flag --%s is of a kind that commonOf does not know: %T", Name(f), f))
+		}
+		*c.category = heading
 	}
 	return flags
 }

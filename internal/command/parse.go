@@ -22,7 +22,7 @@ func parse(command *cli.Command, args []string) (*flag.FlagSet, error) {
 	set.Usage = func() {}
 	for _, f := range command.Flags {
 		if err := f.Apply(set); err != nil {
-			return nil, fmt.Errorf("flag --%s: %w", f.Names()[0], err) // from its environment variable
+			return nil, fmt.Errorf("flag --%s: %w", Name(f), err) // from its environment variable
 		}
 	}
 	var words []string
@@ -52,18 +52,18 @@ func joinAliases(flags []cli.Flag, set *flag.FlagSet) error {
 	given := map[string]bool{}
 	set.Visit(func(f *flag.Flag) { given[f.Name] = true })
 	for _, f := range flags {
-		at := slices.IndexFunc(f.Names(), func(name string) bool { return given[name] })
+		at := slices.IndexFunc(Names(f), func(name string) bool { return given[name] })
 		if at < 0 {
 			continue
 		}
-		value := set.Lookup(f.Names()[at]).Value
+		value := set.Lookup(Names(f)[at]).Value
 		text := value.String()
 		if slice, ok := value.(cli.Serializer); ok {
 			text = slice.Serialize()
 		}
-		for _, name := range f.Names() {
-			if given[name] && name != f.Names()[at] {
-				return fmt.Errorf("--%s and --%s are the same flag: give one of them", f.Names()[at], name)
+		for _, name := range Names(f) {
+			if given[name] && name != Names(f)[at] {
+				return fmt.Errorf("--%s and --%s are the same flag: give one of them", Names(f)[at], name)
 			}
 			if list, ok := value.(*Strings); ok && !given[name] {
 				// All names share one list; Set only notes that this one was given.
@@ -88,8 +88,8 @@ func missing(flags []cli.Flag, set *flag.FlagSet) error {
 	given := map[string]bool{}
 	set.Visit(func(f *flag.Flag) { given[f.Name] = true })
 	for _, f := range flags {
-		if r, ok := f.(cli.RequiredFlag); ok && r.IsRequired() && !f.IsSet() && !given[f.Names()[0]] {
-			return fmt.Errorf("--%s is needed", f.Names()[0])
+		if r, ok := f.(cli.RequiredFlag); ok && r.IsRequired() && !f.IsSet() && !given[Name(f)] {
+			return fmt.Errorf("--%s is needed", Name(f))
 		}
 	}
 	return nil
@@ -103,13 +103,13 @@ func explain(err error, command *cli.Command) error {
 	if name, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); ok {
 		var names []string
 		for _, f := range command.Flags {
-			names = append(names, f.Names()...)
+			names = append(names, Names(f)...)
 		}
 		return fmt.Errorf("there is no flag --%s%s", strings.TrimLeft(name, "-"), nearest.DidYouMean(name, names))
 	}
 	text := err.Error()
 	for _, f := range command.Flags {
-		for _, name := range f.Names() {
+		for _, name := range Names(f) {
 			if len(name) == 1 {
 				continue
 			}

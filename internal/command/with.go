@@ -24,7 +24,7 @@ func Set(c *cli.Context) map[string]bool {
 	}
 	set := map[string]bool{}
 	for _, f := range c.Command.Flags {
-		names := f.Names()
+		names := Names(f)
 		if slices.ContainsFunc(names, func(name string) bool { return given[name] }) {
 			for _, name := range names {
 				set[name] = true
@@ -41,7 +41,7 @@ func Given(c *cli.Context) []Setting {
 	var given []Setting
 	set := Set(c)
 	for _, f := range c.Command.Flags {
-		name := f.Names()[0]
+		name := Name(f)
 		if !set[name] {
 			continue
 		}
@@ -65,13 +65,13 @@ func With(c *cli.Context, layers ...[]Setting) (*cli.Context, error) {
 	set.SetOutput(io.Discard)
 	for _, f := range c.Command.Flags {
 		if list, ok := f.(*cli.GenericFlag); ok {
-			for _, name := range list.Names() { // Apply would share the flag's own list
+			for _, name := range Names(list) { // Apply would share the flag's own list
 				set.Var(new(Strings), name, list.Usage)
 			}
 			continue
 		}
 		if err := f.Apply(set); err != nil {
-			return nil, fmt.Errorf("flag --%s: %w", f.Names()[0], err)
+			return nil, fmt.Errorf("flag --%s: %w", Name(f), err)
 		}
 	}
 	for _, layer := range layers {
@@ -81,9 +81,9 @@ func With(c *cli.Context, layers ...[]Setting) (*cli.Context, error) {
 			if err != nil {
 				return nil, err
 			}
-			first := !begun[f.Names()[0]]
-			begun[f.Names()[0]] = true
-			for _, name := range f.Names() {
+			first := !begun[Name(f)]
+			begun[Name(f)] = true
+			for _, name := range Names(f) {
 				if list, ok := set.Lookup(name).Value.(*Strings); ok && first {
 					*list = nil
 				}
@@ -105,10 +105,10 @@ func With(c *cli.Context, layers ...[]Setting) (*cli.Context, error) {
 func flagNamed(command *cli.Command, name string) (cli.Flag, error) {
 	var names []string
 	for _, f := range command.Flags {
-		if slices.Contains(f.Names(), name) {
+		if slices.Contains(Names(f), name) {
 			return f, nil
 		}
-		names = append(names, f.Names()...)
+		names = append(names, Names(f)...)
 	}
 	return nil, fmt.Errorf("there is no flag --%s%s", name, nearest.DidYouMean(name, names))
 }

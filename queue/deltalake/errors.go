@@ -9,6 +9,9 @@ var (
 	ErrGap = errors.New("the log has a gap")
 	// ErrStartTooOld: the version to start from was cleaned away.
 	ErrStartTooOld = errors.New("the start is older than the oldest version in the log")
+	// ErrOtherPartitions: a consumer waits for a table that is there with another
+	// number of partitions.
+	ErrOtherPartitions = errors.New("the table has another number of partitions")
 	// ErrMissingData: the log names a data file that does not exist.
 	ErrMissingData = errors.New("a data file of the log is missing")
 	// ErrUnsupported: the table needs what this reader or writer has not.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"queuebench/objectstore"
 	"queuebench/queue"
@@ -57,4 +58,30 @@ func (t *table) firstSince(ctx context.Context, oldest, newest, ms int64) (int64
 		}
 	}
 	return low, nil
+}
+
+// elsewhere says that what a consumer waits for is there under the same name
+// with another number of partitions: one partition is a table of that name, each
+// of several is one below it. It is asked while there is nothing else to read.
+func (t *table) elsewhere(ctx context.Context) error {
+	if t.partition != 0 { // one of them asks
+		return nil
+	}
+	store, below, found := t.store, "p=0/", "several"
+	if t.cfg.Partitions > 1 {
+		store, below, found = t.cfg.Store.Sub(t.cfg.Name+"/"), "", "one"
+	}
+	err := store.List(ctx, objectstore.ListOptions{Prefix: below + logFolder, Delimiter: "/"}, func(i objectstore.Info) error {
+		if _, ok := parseName(versionName, strings.TrimPrefix(i.Key, below)); ok {
+			return errStop
+		}
+		return nil
+	})
+	switch {
+	case errors.Is(err, errStop):
+		return fmt.Errorf("%w: %s was written with %s and %d is waited for", ErrOtherPartitions, t.cfg.Name, found, t.cfg.Partitions)
+	case err != nil && (ctx.Err() != nil || !transient(err)):
+		return err
+	}
+	return nil // the next silence asks again
 }

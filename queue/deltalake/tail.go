@@ -201,6 +201,12 @@ func (t *tail) find(ctx context.Context) (c *commit, asked int64, err error) {
 					return nil, 0, err
 				}
 				silent, quiet = clk.Now(), min(2*quiet, 30*time.Second)
+				if !t.began && t.next == 0 {
+					if err := t.t.elsewhere(ctx); err != nil {
+						return nil, 0, err
+					}
+					quiet = min(quiet, max(2*time.Second, t.t.cfg.GapAfter)) // who waits for a table wants to know soon
+				}
 			}
 			if err := t.alarm.Sleep(ctx, t.pace.miss(clk.Now())); err != nil {
 				return nil, 0, err

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -78,8 +79,18 @@ func TestFull(t *testing.T) {
 	}
 	for _, c := range back.Records {
 		// Bounds that hold under the race detector too: they find a wrong unit.
-		if c.AppendNs < 1 || c.AppendNs > 20_000 || c.CPUNs < 10 || c.CPUNs > 100_000 || c.Allocs < 0 || c.Allocs > 1 || c.Bytes < 0.01 || c.Bytes > 20 {
+		if c.AppendNs < 1 || c.CPUNs < 10 || c.Allocs < 0 || c.Allocs > 1 || c.Bytes < 0.01 || c.Bytes > 20 {
 			t.Errorf("%+v", c)
+		}
+	}
+	// A busy host makes it longer, but not each time.
+	slow := func(c RecordCost) bool { return c.AppendNs > 20_000 || c.CPUNs > 100_000 }
+	for try := 0; slices.ContainsFunc(back.Records, slow); try++ {
+		if try == 5 {
+			t.Fatalf("%+v", back.Records)
+		}
+		if back.Records, err = measureRecords(t.Context(), o.Clock, t.TempDir()); err != nil {
+			t.Fatal(err)
 		}
 	}
 	for i, f := range back.Floors {

@@ -10,19 +10,39 @@ import (
 // Coarsen returns a digest whose steps have about maxIntervals intervals at most:
 // neighbours are added up until they do. Nothing but the resolution of time is
 // lost. Edges that were cut apart from the grid, and that of the default
-// warm-up, stay. Steps that are coarse enough are the same values.
-func (d *Digest) Coarsen(maxIntervals int) *Digest {
-	out := &Digest{Manifest: d.Manifest, References: d.References, Steps: make([]StepDigest, len(d.Steps))}
-	for i := range d.Steps {
-		out.Steps[i] = d.Steps[i]
-		if len(d.Steps[i].Intervals) > maxIntervals && maxIntervals > 0 && d.Steps[i].Interval > 0 {
-			out.Steps[i].coarsen(maxIntervals)
+// warm-up, stay, and so do the intervals of a stall, so that what is found in d is
+// found in what comes back; Fine has what else that takes. Steps that are coarse
+// enough are the same values.
+func (d *Digest) Coarsen(maxIntervals int) *Digest { return newCoarsener(d).to(maxIntervals) }
+
+// coarsener makes a digest coarser, from one try to the next.
+type coarsener struct {
+	d    *Digest
+	keep [][]time.Duration // edges of each step, and what they lose; nil of one
+	fine []*Fine           // that was not looked at yet
+}
+
+func newCoarsener(d *Digest) *coarsener {
+	return &coarsener{d, make([][]time.Duration, len(d.Steps)), make([]*Fine, len(d.Steps))}
+}
+
+func (c *coarsener) to(most int) *Digest {
+	out := &Digest{Manifest: c.d.Manifest, References: c.d.References, Steps: slices.Clone(c.d.Steps)}
+	for i := range out.Steps {
+		s := &out.Steps[i]
+		if len(s.Intervals) <= most || most <= 0 || s.Interval <= 0 {
+			continue
 		}
+		if c.fine[i] == nil {
+			c.keep[i], c.fine[i] = keepEdges(c.d, &c.d.Steps[i]), newCut(c.d, &c.d.Steps[i], View{}).keepFine()
+		}
+		s.coarsen(most, c.keep[i])
+		s.Fine = c.fine[i]
 	}
 	return out
 }
 
-func (s *StepDigest) coarsen(most int) {
+func (s *StepDigest) coarsen(most int, keep []time.Duration) {
 	fine, coarse := s.Interval, s.Interval
 	for k := time.Duration(1); ; k *= 10 {
 		found := false
@@ -36,12 +56,7 @@ func (s *StepDigest) coarsen(most int) {
 			break
 		}
 	}
-	warmup := DefaultWarmup(s.Duration)
-	if own, _, has := s.ownWarmup(); has {
-		warmup = own
-	}
 	var out []Interval
-	keep := []time.Duration{warmup, s.Breakdown.From, s.Breakdown.To}
 	for i := 0; i < len(s.Intervals); {
 		j := i + 1
 		for j < len(s.Intervals) {
@@ -82,9 +97,13 @@ func fewerSeconds(rows []Second) []Second {
 
 // addIntervals adds up neighbours.
 func addIntervals(parts []Interval) Interval {
+	if len(parts) == 1 {
+		return parts[0]
+	}
 	sum := Interval{Start: parts[0].Start, End: parts[len(parts)-1].End}
 	for i := range parts {
 		sum.Scheduled += parts[i].Scheduled
+		sum.Parts += parts[i].busy()
 		sum.Unknown += parts[i].Unknown
 		sum.Blocked += parts[i].Blocked
 		for k := range NumKinds {
@@ -99,4 +118,12 @@ func addIntervals(parts []Interval) Interval {
 		*sum.series(k) = stats.Sum(h...)
 	}
 	return sum
+}
+
+// busy is how many intervals of the grid before have a message of this one.
+func (iv *Interval) busy() int64 {
+	if iv.Parts > 0 {
+		return iv.Parts
+	}
+	return min(1, iv.Scheduled)
 }

@@ -55,6 +55,10 @@ type StepDigest struct {
 	// commitInterval is that of the step, see commitIntervalOf.
 	commitInterval time.Duration
 
+	// Fine is what was kept when intervals were added up; nil of a digest that has
+	// all of them.
+	Fine *Fine
+
 	// Intervals lie on the regular grid from StartNs, cut further at the edges
 	// that were asked for, in order, without gaps. A message belongs to the
 	// interval of its intended time.
@@ -98,6 +102,9 @@ type Interval struct {
 	Infinite [NumKinds]int64
 	// Scheduled messages of this interval, of all fates.
 	Scheduled int64
+	// Parts is of how many intervals with a message this one was added up; 0 is
+	// one that was not.
+	Parts int64
 	// Unknown messages: beyond the watermark of a log that is incomplete.
 	Unknown int64
 	// OwnLag is the part of the send lag that is the runner's own: how long a

@@ -59,6 +59,7 @@ type stepRecord struct {
 	Intervals  intervalColumns   `json:"intervals"`
 	Breakdown  *breakdownRecord  `json:"breakdown,omitempty"`
 	Slowest    *slowestRecord    `json:"slowest,omitempty"`
+	Fine       *fineRecord       `json:"fine,omitempty"` // of a digest whose intervals were added up
 }
 
 type eventRecord struct {
@@ -74,6 +75,7 @@ type intervalColumns struct {
 	EdgesNs   []int64                 `json:"edges_ns"`
 	Scheduled []int64                 `json:"scheduled"`
 	Unknown   []int64                 `json:"unknown,omitempty"`    // left out where all are 0
+	Parts     []int64                 `json:"parts,omitempty"`      // as above
 	BlockedNs []int64                 `json:"blocked_ns,omitempty"` // as above
 	OwnIsLag  []bool                  `json:"own_is_lag,omitempty"` // own lag = send lag: it has no line
 	Latencies map[string]valueColumns `json:"latencies"`
@@ -133,7 +135,7 @@ func newStepRecord(s *StepDigest) (*stepRecord, error) {
 		Step: s.Step, Repeat: s.Repeat, Rate: s.Rate, Settings: s.Settings, Complete: s.Complete,
 		Failure: s.Failure, NoEndToEnd: s.NoEndToEnd, Offsets: s.ClockOffsets, StartNs: s.StartNs,
 		DurationNs: int64(s.Duration), IntervalNs: int64(s.Interval), Accounting: s.Accounting,
-		Received: s.ReceivedPerSecond, Stamps: s.Stamps, Commits: s.Commits, Stages: s.Stages, PerSecond: newCommitColumns(s), Seconds: newSecondsRecord(s),
+		Received: s.ReceivedPerSecond, Stamps: s.Stamps, Commits: s.Commits, Stages: s.Stages, Fine: newFineRecord(s.Fine), PerSecond: newCommitColumns(s), Seconds: newSecondsRecord(s),
 	}
 	var err error
 	if r.Breakdown, err = newBreakdownRecord(&s.Breakdown); err != nil {
@@ -155,10 +157,11 @@ func newStepRecord(s *StepDigest) (*stepRecord, error) {
 		c.EdgesNs = append(c.EdgesNs, int64(iv.End))
 		c.Scheduled = append(c.Scheduled, iv.Scheduled)
 		c.Unknown = append(c.Unknown, iv.Unknown)
+		c.Parts = append(c.Parts, iv.Parts)
 		c.BlockedNs = append(c.BlockedNs, int64(iv.Blocked))
 		c.OwnIsLag = append(c.OwnIsLag, iv.OwnLag.N > 0 && sameCompact(iv.OwnLag, iv.Latency[SendLag]))
 	}
-	c.Unknown, c.BlockedNs = dropZeros(c.Unknown), dropZeros(c.BlockedNs)
+	c.Unknown, c.BlockedNs, c.Parts = dropZeros(c.Unknown), dropZeros(c.BlockedNs), dropZeros(c.Parts)
 	for k := range numSeries {
 		var v valueColumns
 		used := false
@@ -199,7 +202,7 @@ func (r *stepRecord) stepDigest() (*StepDigest, error) {
 	c := &r.Intervals
 	n := len(c.Scheduled)
 	fits := func(k int) bool { return k == n || k == 0 }
-	if n > 0 && len(c.EdgesNs) != n+1 || n == 0 && len(c.EdgesNs) > 0 || !fits(len(c.Unknown)) || !fits(len(c.BlockedNs)) || !fits(len(c.OwnIsLag)) {
+	if n > 0 && len(c.EdgesNs) != n+1 || n == 0 && len(c.EdgesNs) > 0 || !fits(len(c.Unknown)) || !fits(len(c.Parts)) || !fits(len(c.BlockedNs)) || !fits(len(c.OwnIsLag)) {
 		return nil, fmt.Errorf("%d intervals with columns of other lengths", n)
 	}
 	if math.IsNaN(r.Rate) || r.DurationNs < 0 || r.IntervalNs < 0 {
@@ -214,7 +217,7 @@ func (r *stepRecord) stepDigest() (*StepDigest, error) {
 	if err := checkStages(r.Stages); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(r.Seconds.into(s), r.PerSecond.into(s), r.Breakdown.into(&s.Breakdown), r.Slowest.into(s)); err != nil {
+	if err := errors.Join(r.Seconds.into(s), r.PerSecond.into(s), r.Fine.into(s), r.Breakdown.into(&s.Breakdown), r.Slowest.into(s)); err != nil {
 		return nil, err
 	}
 	for _, e := range r.Events {
@@ -232,6 +235,11 @@ func (r *stepRecord) stepDigest() (*StepDigest, error) {
 		iv.Scheduled = c.Scheduled[i]
 		if c.Unknown != nil {
 			iv.Unknown = c.Unknown[i]
+		}
+		if c.Parts != nil {
+			if iv.Parts = c.Parts[i]; iv.Parts < 0 {
+				return nil, fmt.Errorf("interval %d of %d parts", i, iv.Parts)
+			}
 		}
 		if c.BlockedNs != nil {
 			iv.Blocked = time.Duration(c.BlockedNs[i])

@@ -8,42 +8,19 @@ import (
 	"queuebench/stats"
 )
 
-// medians of the end-to-end latency per second after the cut, or per interval
-// where these are longer. NaN is a second without a message, +Inf one whose
-// median never came. Intervals are added up to whole seconds from the cut on.
+// medians of the end-to-end latency in each second of the step that lies after
+// the cut, or in each interval where these are longer. NaN is a second without a
+// message, +Inf one whose median never came.
 func (c *cut) medians() (values []float64, every time.Duration) { return c.mediansOf(EndToEnd) }
 
 func (c *cut) mediansOf(k Kind) (values []float64, every time.Duration) {
-	every = time.Second
-	for i := range c.kept {
-		every = max(every, c.kept[i].End-c.kept[i].Start)
-	}
-	var group []stats.Compact
-	var never int64
-	flush := func() {
-		h := stats.Sum(group...)
-		v := math.NaN()
-		if h.N+never > 0 {
-			ns, beyond := h.Quantile(0.5, never)
-			if v = float64(ns); beyond {
-				v = math.Inf(1)
-			}
+	every = c.step.levelEvery()
+	for _, x := range c.step.levels(k) {
+		// A last piece of less than half of it is no point of its own.
+		whole := x.at+every <= c.end || c.end >= c.step.Duration && c.step.Duration-x.at >= every/2
+		if x.at >= c.warmup && whole {
+			values = append(values, x.median)
 		}
-		values, group, never = append(values, v), group[:0], 0
-	}
-	end := c.warmup + every
-	for i := range c.kept {
-		iv := &c.kept[i]
-		for iv.Start >= end {
-			flush()
-			end += every
-		}
-		group = append(group, iv.Latency[k])
-		never += iv.Infinite[k]
-	}
-	// A last piece of less than half a second is no point of its own.
-	if n := len(c.kept); n > 0 && c.kept[n-1].End-(end-every) >= every/2 {
-		flush()
 	}
 	return values, every
 }
@@ -156,6 +133,18 @@ func runnerLimited(c *cut) *Finding {
 		FormatLatency(lag), FormatLatency(p50)).with("own_lag_p99_ns", float64(lag)).with("p50_ns", float64(p50))
 }
 
+// busyEnds are the first and the last interval of the step with a message that
+// came; one where it is the only one.
+func (c *cut) busyEnds() []*Interval {
+	var out []*Interval
+	for i := range c.step.Intervals {
+		if iv := &c.step.Intervals[i]; iv.Latency[EndToEnd].N > 0 {
+			out = append(out[:min(len(out), 1)], iv)
+		}
+	}
+	return out
+}
+
 // draining recognises a burst: all arrivals lie in a short span, the messages
 // come out over one at least three times as long, and each one waits longer
 // than the one before it. Where all arrive in one interval, their order is not
@@ -164,50 +153,58 @@ func runnerLimited(c *cut) *Finding {
 func draining(c *cut) *Finding {
 	const spans, share, fewest, even = 3, 0.5, 100, 0.15
 	s := c.step
-	first, last := -1, -1
+	ends := c.busyEnds()
 	var all []stats.Compact
 	for i := range s.Intervals {
-		if s.Intervals[i].Latency[EndToEnd].N > 0 {
-			if first < 0 {
-				first = i
-			}
-			last = i
-		}
 		all = append(all, s.Intervals[i].Latency[EndToEnd])
 	}
 	h := stats.Sum(all...)
 	if h.N < fewest {
 		return nil
 	}
-	arrive := s.Intervals[last].End - s.Intervals[first].Start
-	if first == 0 && last == len(s.Intervals)-1 && s.Duration > 0 {
-		arrive = min(arrive, s.Duration)
-	}
+	first, last := ends[0], ends[len(ends)-1]
+	arrive := last.End - first.Start
 	rise := time.Duration(h.Max - h.Min)
 	if rise < spans*arrive {
 		return nil
 	}
-	if first == last {
+	out := rise + arrive // from the first to the last that came out
+	var arrived string
+	perSecond := math.NaN()
+	if len(ends) == 1 {
 		for _, q := range []float64{0.1, 0.25, 0.5, 0.75, 0.9} {
 			v, _ := h.Quantile(q, 0)
 			if math.Abs(float64(v-h.Min)/float64(rise)-q) > even {
 				return nil
 			}
 		}
+		// The width of an interval is no time in which they arrived: what is known
+		// is how long it took to hand them over.
+		out = rise
+		arrived = fmt.Sprintf("%s were due at once, within %s", plural(h.N, "message"), FormatLatency(int64(arrive)))
+		if lag := first.Latency[SendLag]; lag.N > 0 && lag.Max-lag.Min >= int64(arrive)/2 {
+			perSecond = float64(lag.N) / time.Duration(lag.Max-lag.Min).Seconds()
+			arrived += fmt.Sprintf(", were handed over within %s (%s msg/s)", FormatLatency(lag.Max-lag.Min), FormatRate(perSecond))
+		}
 	} else {
-		early, _ := s.Intervals[first].Latency[EndToEnd].Quantile(0.5, 0)
-		late, _ := s.Intervals[last].Latency[EndToEnd].Quantile(0.5, 0)
+		early, _ := first.Latency[EndToEnd].Quantile(0.5, 0)
+		late, _ := last.Latency[EndToEnd].Quantile(0.5, 0)
 		if float64(late-early) < share*float64(rise) {
 			return nil
 		}
+		perSecond = float64(h.N) / arrive.Seconds()
+		arrived = fmt.Sprintf("%s arrived within %s (%s msg/s)", plural(h.N, "message"), FormatLatency(int64(arrive)), FormatRate(perSecond))
 	}
-	service := float64(h.N) / (rise + arrive).Seconds()
+	service := float64(h.N) / out.Seconds()
+	beside := ""
+	if got := c.summary.Throughput.ReceivedPerS; got > 0 && math.Abs(got-service) > 0.1*service {
+		beside = fmt.Sprintf(" Received per second, %s, is the mean over the schedule, most of which had nothing to give.", FormatRate(got))
+	}
 	return finding("draining-a-burst", Warning,
-		"This is the time to drain a burst, not the latency of the queue: %s arrived within %s (%s msg/s) and came out at %s msg/s, so each waited %s longer than the one before, from %s up to %s.",
+		"This is the time to drain a burst, not the latency of the queue: %s and came out at %s msg/s, so each waited %s longer than the one before, from %s up to %s.%s",
 		fmt.Sprintf("For the queue's latency run a schedule below its service rate, for instance --rates %d.", int64(niceBelow(0.8*service))),
-		plural(h.N, "message"), FormatLatency(int64(arrive)), FormatRate(float64(h.N)/arrive.Seconds()), FormatRate(service),
-		FormatLatency(int64(float64(rise)/float64(h.N))), FormatLatency(h.Min), FormatLatency(h.Max)).
-		with("messages", float64(h.N)).with("arrival_per_s", float64(h.N)/arrive.Seconds()).with("service_per_s", service).
+		arrived, FormatRate(service), FormatLatency(int64(float64(rise)/float64(h.N))), FormatLatency(h.Min), FormatLatency(h.Max), beside).
+		with("messages", float64(h.N)).with("arrival_per_s", perSecond).with("service_per_s", service).
 		with("slope_ns_per_message", float64(rise)/float64(h.N)).with("try_per_s", niceBelow(0.8*service))
 }
 

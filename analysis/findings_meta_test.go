@@ -123,4 +123,4 @@ func TestFindings(t *testing.T) {
 
 // viewPairs are those whose two logs are one log under two views: see
 // TestViewFindings.
-var viewPairs = map[string]bool{"warmup-longer-than-step": true, "warmup-moved": true, "window-moved": true, "window-empty": true, "too-few-samples": true}
+var viewPairs = map[string]bool{"warmup-longer-than-step": true, "warmup-moved": true, "window-moved": true, "window-empty": true, "breakdown-cut": true, "too-few-samples": true}

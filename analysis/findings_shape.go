@@ -204,9 +204,9 @@ func (c *cut) apart(ns int64) string {
 		}
 		return float64(h.CountAbove(ns)) / float64(h.N)
 	}
-	half := len(c.kept) / 2
-	first, _, _ := addUp(c.kept[:half])
-	second, _, _ := addUp(c.kept[half:])
+	middle := (c.warmup + c.end) / 2
+	first, _, _ := addUp(between(c.step, c.warmup, middle))
+	second, _, _ := addUp(between(c.step, middle, c.end))
 	switch a, b := above(first[EndToEnd]), above(second[EndToEnd]); {
 	case a < least && b > most:
 		return " The slower ones came in the second half of the time."

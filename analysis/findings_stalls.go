@@ -12,13 +12,14 @@ import (
 )
 
 // stalls finds a tail that comes from a few moments: at least 80 % of the
-// messages above p99 were intended in at most 5 % of the intervals, while p99
-// is at least twice the median. What else was recorded at these moments stands
+// messages above p99 were intended in intervals that take at most 5 % of the time,
+// while p99 is at least twice the median. What else was recorded at these moments stands
 // beside them.
 func stalls(c *cut) *Finding {
-	const tail, ofMessages, ofIntervals, times, shown = 0.99, 0.8, 0.05, 2, 3
+	const tail, ofMessages, ofTime, times, shown = 0.99, 0.8, 0.05, 2, 3
 	h := c.total[EndToEnd]
-	if len(c.kept) < stats.MinBlocks || !stats.Supported(tail, h.N, int64(len(c.kept))) || c.has("not-keeping-up") || c.has("draining-a-burst") {
+	grid, kept := c.step.grid(), c.end-c.warmup
+	if grid <= 0 || int64(kept/grid) < stats.MinBlocks || !stats.Supported(tail, h.N, int64(kept/grid)) || c.has("not-keeping-up") || c.has("draining-a-burst") {
 		return nil
 	}
 	p50, _ := h.Quantile(0.5, 0)
@@ -35,10 +36,15 @@ func stalls(c *cut) *Finding {
 	if total == 0 {
 		return nil
 	}
-	held, used := heaviest(above, int64(math.Ceil(ofMessages*float64(total))))
-	if float64(len(used)) > max(1, ofIntervals*float64(len(c.kept))) {
+	held, used := c.densest(above, int64(math.Ceil(ofMessages*float64(total))))
+	var took time.Duration
+	for _, i := range used {
+		took += c.kept[i].End - c.kept[i].Start
+	}
+	if float64(took) > max(float64(grid), ofTime*float64(kept)) {
 		return nil
 	}
+	c.stalled = used
 	var texts []string
 	n, explained := 0, 0
 	for i := 0; i < len(used); {
@@ -46,13 +52,13 @@ func stalls(c *cut) *Finding {
 		var worst, slow int64
 		// Neighbours, also with one interval between them, are one stall; so is what
 		// was intended while the messages before still waited.
-		for j < len(used) && (j == i || used[j]-used[j-1] <= 2 || int64(c.kept[used[j]].Start-c.kept[used[j-1]].End) <= worst) {
+		for j < len(used) && (j == i || c.kept[used[j]].Start-c.kept[used[j-1]].End <= max(grid, time.Duration(worst))) {
 			worst = max(worst, c.kept[used[j]].Latency[EndToEnd].Max)
 			slow += above[used[j]]
 			j++
 		}
 		from, to := c.kept[used[i]].Start, c.kept[used[j-1]].End
-		why := c.beside(from, to+time.Duration(worst), time.Duration(worst))
+		why := c.beside(from, to, time.Duration(worst))
 		if why != "" {
 			explained++
 		}
@@ -77,14 +83,16 @@ func stalls(c *cut) *Finding {
 		with("moments", float64(n)).with("explained", float64(explained)).with("share", float64(held)/float64(total)).with("p99_ns", float64(p99)).with("p50_ns", float64(p50))
 }
 
-// beside tells what else happened in a time of the step, while messages waited
-// for so long; empty where nothing did that is worth a word.
-func (c *cut) beside(from, to, worst time.Duration) string {
+// beside tells what else happened while messages that were intended from one time
+// of the step to another waited for so long; empty where nothing did that is
+// worth a word.
+func (c *cut) beside(from, intended, worst time.Duration) string {
 	const gcLeast, gcShare, stealShare, commitTimes, commitShare, ownShare = 5 * time.Millisecond, 0.1, 0.1, 3, 0.3, 0.3
+	to := intended + worst
 	var out []string
 	var own int64
 	for i := range c.kept {
-		if iv := &c.kept[i]; iv.End > from && iv.Start < to {
+		if iv := &c.kept[i]; iv.Start >= from && iv.End <= intended {
 			own = max(own, iv.OwnLag.Max)
 		}
 	}
@@ -147,13 +155,16 @@ func (c *cut) beside(from, to, worst time.Duration) string {
 	return strings.Join(slices.Compact(out), ", ")
 }
 
-// heaviest returns the fewest indexes, ascending, whose counts reach want.
-func heaviest(counts []int64, want int64) (held int64, used []int) {
+// densest returns the fewest intervals, ascending, whose counts reach want: those
+// with most in their time, so that intervals of other lengths do not outweigh
+// short ones.
+func (c *cut) densest(counts []int64, want int64) (held int64, used []int) {
 	order := make([]int, len(counts))
+	dense := make([]float64, len(counts))
 	for i := range order {
-		order[i] = i
+		order[i], dense[i] = i, float64(counts[i])/float64(c.kept[i].End-c.kept[i].Start)
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(counts[b], counts[a]) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(dense[b], dense[a]) })
 	for _, i := range order {
 		if held >= want {
 			break

@@ -167,6 +167,15 @@ func TestViewFindings(t *testing.T) {
 	if f := find(view(1400*ms), "warmup-moved"); f != nil {
 		t.Errorf("1.4 s on a grid of 200 ms: %+v", f)
 	}
+	broken := with(change(calm(t), func(s *StepDigest) {
+		s.Breakdown = Breakdown{From: 4 * sec, To: 40 * sec, Shares: []Share{{By: ByGroup, Key: "a"}, {By: ByGroup, Key: "b"}}}
+	}), nil)
+	if f := findingOf(Summarize(broken, view(6*sec)).Steps[0].Findings, "breakdown-cut"); f == nil || !strings.Contains(f.Text, "is of 4 s to 40 s of the schedule, all other numbers of 6 s to 40 s") {
+		t.Errorf("a cut of 6 s of a breakdown from 4 s on: %+v", f)
+	}
+	if f := findingOf(Summarize(broken, View{}).Steps[0].Findings, "breakdown-cut"); f != nil {
+		t.Errorf("a cut of 4 s of a breakdown from 4 s on: %+v", f)
+	}
 	if f := find(view(0, 50, 99.99), "too-few-samples"); f == nil || !strings.Contains(f.Text, "p99.99 needs 36,887 messages") {
 		t.Errorf("p99.99 of 20,000: %+v", f)
 	}

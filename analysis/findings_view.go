@@ -32,6 +32,19 @@ func (c *cut) where() string {
 	return "after the warm-up"
 }
 
+// breakdownCut: what a digest has broken down are totals under the cut that its
+// log was read under, which another cut does not move.
+func breakdownCut(c *cut) *Finding {
+	b := &c.step.Breakdown
+	if len(b.Shares) == 0 || len(c.kept) == 0 || b.From == c.warmup && b.To == c.end {
+		return nil
+	}
+	return finding("breakdown-cut", Note, "The breakdown by producer, consumer, group or partition is of %s to %s of the schedule, all other numbers of %s to %s.",
+		"Read the raw log with this cut to move the breakdown too: a digest has its totals only.",
+		formatDuration(b.From), formatDuration(b.To), formatDuration(c.warmup), formatDuration(c.end)).
+		with("from_ns", float64(b.From)).with("to_ns", float64(b.To))
+}
+
 func tooFewSamples(c *cut) *Finding {
 	l, ok := c.summary.Latencies[c.step.main().String()]
 	if !ok || l.N == 0 {

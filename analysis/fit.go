@@ -45,10 +45,10 @@ func (n *byteCount) Write(p []byte) (int, error) {
 // error of 0.2 %. Where even twelve intervals a step are more, that is what comes back. Steps
 // have their resolution in Interval, and a summary says it.
 func (d *Digest) Fit(bytes int) (*Digest, error) {
-	out := d
+	out, coarser := d, newCoarsener(d)
 	for _, most := range append([]int{0}, fitIntervals...) {
 		if most > 0 {
-			next := d.Coarsen(most)
+			next := coarser.to(most)
 			if same(next, out) {
 				continue
 			}

@@ -6,6 +6,7 @@ import "time"
 type Flow struct {
 	Step, Repeat int
 	Rate         float64
+	Load         Load
 	Warmup       time.Duration
 	Duration     time.Duration
 	Window       *Window // that the numbers of the view are of; nil for all after the cut
@@ -45,6 +46,9 @@ func marksOf(s *StepDigest) []Mark {
 			out = append(out, Mark{At: e.At, Duration: e.Duration, Kind: e.Kind, Text: e.Text})
 		}
 	}
+	if l := s.load(); l.Drained {
+		out = append(out, Mark{At: l.Released, Kind: "release", Text: "the consumers begin"})
+	}
 	return out
 }
 
@@ -52,7 +56,7 @@ func marksOf(s *StepDigest) []Mark {
 // second that a log without its end cannot tell is left out.
 func FlowOf(s *StepDigest, v View) Flow {
 	k := v.keptOf(s)
-	out := Flow{Step: s.Step, Repeat: s.Repeat, Rate: s.Rate, Warmup: k.warmup, Window: v.windowOf(k), Duration: s.Duration, Marks: marksOf(s)}
+	out := Flow{Step: s.Step, Repeat: s.Repeat, Rate: s.Rate, Load: s.load(), Warmup: k.warmup, Window: v.windowOf(k), Duration: s.Duration, Marks: marksOf(s)}
 	for i := range s.Intervals {
 		iv := &s.Intervals[i]
 		if w := iv.End - iv.Start; w > 0 {

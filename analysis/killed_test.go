@@ -224,15 +224,38 @@ func TestAskedRate(t *testing.T) {
 		{map[string]string{"command": "run", "rate": "1000", "vary": "", "rate-profile": ""}, 1000},
 		{map[string]string{"command": "run", "rate": "1000", "vary": "rate=1,2"}, 0},
 		{map[string]string{"command": "run", "rate": "1000", "rate-profile": "0s:1,1s:2"}, 0},
-		{map[string]string{"command": "sweep", "rates": "1000,2000"}, 0},
+		{map[string]string{"command": "sweep", "rates": "2000,1000"}, 1000},
+		{map[string]string{"command": "sweep", "rates": "2000,x"}, 0},
 		{map[string]string{"command": "backlog", "rate": "1000"}, 0},
 		{map[string]string{"command": "run", "rate": "NaN"}, 0},
 		{map[string]string{"command": "run", "rate": "-1"}, 0},
 		{map[string]string{"command": "run", "rate": "+Inf"}, 0},
 		{nil, 0},
 	} {
-		if got := askedRate(&rawlog.Manifest{Settings: c.settings}); got != c.want {
+		if got := askedRate(&rawlog.Manifest{Settings: c.settings}, 0); got != c.want {
 			t.Errorf("%v: %v, want %v", c.settings, got, c.want)
+		}
+	}
+}
+
+// A step of a sweep that was killed has the rate that its number names.
+func TestAskedRatesOfASweep(t *testing.T) {
+	for _, c := range []struct {
+		settings map[string]string
+		want     []float64
+	}{
+		{map[string]string{"command": "sweep", "rates": "500,1_000,250.5"}, []float64{250.5, 500, 1000}},
+		{map[string]string{"command": "sweep", "rates": "500,250", "vary": "consumers=1,2"}, []float64{250, 500, 250, 500}},
+		{map[string]string{"command": "sweep", "rates": "500,250", "vary": "rate=1,2"}, []float64{0, 0}},
+		{map[string]string{"command": "sweep", "range-start": "0.1", "range-end": "0.5", "range-step": "0.2"}, []float64{0.1, 0.3, 0.5}},
+		{map[string]string{"command": "sweep", "range-start": "10000", "range-end": "29999", "range-step": "10000"}, []float64{10_000, 20_000, 10_000}},
+		{map[string]string{"command": "sweep", "range-start": "5", "range-end": "1", "range-step": "1"}, []float64{0}},
+		{map[string]string{"command": "sweep", "range-start": "1", "range-end": "1e9", "range-step": "1"}, []float64{0}},
+	} {
+		for step, want := range c.want {
+			if got := askedRate(&rawlog.Manifest{Settings: c.settings}, step); got != want {
+				t.Errorf("%v, step %d: %v, want %v", c.settings, step, got, want)
+			}
 		}
 	}
 }

@@ -148,11 +148,7 @@ func (c *cut) closedBlocks() int64 {
 func (x *StepSummary) Name() string {
 	switch {
 	case x.Loop != nil:
-		name := fmt.Sprintf("%s, %s", x.Loop.Mode, plural(int64(x.Loop.Workers), "worker"))
-		if x.Loop.Concurrency > 1 {
-			name += fmt.Sprintf(" with %d under way each", x.Loop.Concurrency)
-		}
-		return name + ", " + FormatRate(x.Loop.PerSecond) + " operations/s"
+		return loopName(x.Loop.Mode, x.Loop.Workers, x.Loop.Concurrency) + ", " + FormatRate(x.Loop.PerSecond) + " operations/s"
 	case x.Tail != nil:
 		return "tail, " + FormatRate(x.Rate) + " rows/s"
 	case x.Rate == 0 && x.Drain != nil:
@@ -166,6 +162,9 @@ func (x *StepSummary) Name() string {
 
 // closed tells whether the run was a closed loop.
 func (s *Summary) closed() bool { return len(s.Steps) > 0 && s.Steps[0].Loop != nil }
+
+// drained tells whether the run drained backlogs.
+func (s *Summary) drained() bool { return len(s.Steps) > 0 && s.Steps[0].Drain != nil }
 
 // MainKind is the latency that a step is about.
 func (x *StepSummary) MainKind() Kind {

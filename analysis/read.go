@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"time"
 
 	"queuebench/rawlog"
@@ -172,7 +171,7 @@ func (r *reading) step(m *rawlog.Manifest, s *stepParts, opt Options) (*StepDige
 	if err := r.side(out, s); err != nil {
 		return fail(err)
 	}
-	if rate := askedRate(m); planned == nil && rate > 0 {
+	if rate := askedRate(m, out.Step); planned == nil && rate > 0 {
 		out.Rate = rate
 	} else if planned == nil && out.Duration > 0 {
 		var rows int64
@@ -182,22 +181,6 @@ func (r *reading) step(m *rawlog.Manifest, s *stepParts, opt Options) (*StepDige
 		out.Rate = float64(rows) / out.Duration.Seconds()
 	}
 	return out, nil
-}
-
-// askedRate is the one rate that a run's steps had, by its settings: those of a
-// run that was killed name its steps no other way, and a rate that is counted up
-// to a watermark is never quite the one of another run. 0 where there are more,
-// or none.
-func askedRate(m *rawlog.Manifest) float64 {
-	s := m.Settings
-	if s["command"] != "run" || s["vary"] != "" || s["rate-profile"] != "" {
-		return 0
-	}
-	rate, err := strconv.ParseFloat(s["rate"], 64)
-	if err != nil || !(rate > 0) || math.IsInf(rate, 0) {
-		return 0
-	}
-	return rate
 }
 
 // open opens the streams of a step, each at its first row.

@@ -59,6 +59,9 @@ func (c *cut) recoveries() []Recovery {
 // of the interval.
 func (c *cut) recoverySeconds() []stats.Second {
 	s := c.step
+	if f := s.Fine; f != nil {
+		return f.recoverySeconds(s.ReceivedPerSecond)
+	}
 	n := int(s.Duration / time.Second)
 	if !s.Complete {
 		n = min(n, len(s.ReceivedPerSecond)-1)
@@ -89,6 +92,19 @@ func (c *cut) recoverySeconds() []stats.Second {
 			if x.P99 = float64(ns); beyond {
 				x.P99 = math.Inf(1)
 			}
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+// recoverySeconds are those that were kept.
+func (f *Fine) recoverySeconds(received []int64) []stats.Second {
+	var out []stats.Second
+	for i := range f.Due {
+		x := stats.Second{Start: int64(i) * 1e9, End: int64(i+1) * 1e9, Scheduled: f.Due[i], P99: fromNs(f.P99[i])}
+		if i < len(received) {
+			x.Received = received[i]
 		}
 		out = append(out, x)
 	}

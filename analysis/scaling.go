@@ -111,7 +111,21 @@ func (x *StepSummary) PerSecond() float64 {
 	if x.Loop != nil {
 		return x.Loop.PerSecond
 	}
+	if x.Drain != nil && x.Drain.PerSecond > 0 {
+		return x.Drain.PerSecond
+	}
 	return x.Throughput.ReceivedPerS
+}
+
+// ThroughputName says what PerSecond counts.
+func (x *StepSummary) ThroughputName() string {
+	switch {
+	case x.Loop != nil:
+		return "operations/s"
+	case x.Drain != nil && x.Drain.PerSecond > 0:
+		return "drained/s"
+	}
+	return "received/s"
 }
 
 // DuePerSecond is what the consumer groups together should have received per

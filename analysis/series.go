@@ -17,7 +17,7 @@ func SeriesOf(s *StepDigest, v View) Series {
 		intervals = grouped(intervals, v.Interval, k.warmup, k.until, k.from, k.to)
 	}
 	out := Series{
-		Step: s.Step, Repeat: s.Repeat, Rate: s.Rate, Kind: v.Kind, Warmup: k.warmup, Duration: s.Duration, Window: v.windowOf(k),
+		Step: s.Step, Repeat: s.Repeat, Rate: s.Rate, Load: s.load(), Kind: v.Kind, Warmup: k.warmup, Duration: s.Duration, Window: v.windowOf(k),
 		Percentiles: v.percentiles(), Points: make([]Point, 0, len(intervals)), Marks: marksOf(s),
 	}
 	for i := range intervals {
@@ -39,7 +39,7 @@ func CumulativeOf(s *StepDigest, v View) Series {
 		kept = grouped(kept, v.Interval)
 	}
 	out := Series{
-		Step: s.Step, Repeat: s.Repeat, Rate: s.Rate, Kind: v.Kind, Warmup: warmup, Duration: end, Window: v.windowOf(k),
+		Step: s.Step, Repeat: s.Repeat, Rate: s.Rate, Load: s.load(), Kind: v.Kind, Warmup: warmup, Duration: end, Window: v.windowOf(k), Cumulative: true, Marks: marksOf(s),
 		Percentiles: v.percentiles(), Points: make([]Point, 0, len(kept)),
 	}
 	var sum stats.Compact

@@ -39,40 +39,14 @@ type Steady struct {
 // is no warm-up. Intervals without a message are passed over. end is where the
 // step ends that is looked at.
 func (s *StepDigest) steadyState(end time.Duration) Steady {
-	width := max(steadyInterval, 2*s.commitInterval, s.Interval)
-	kind := s.main()
-	type bin struct {
-		at     time.Duration
-		median float64
-	}
-	var bins []bin
-	var group []stats.Compact
-	var never int64
-	var from time.Duration
-	flush := func() {
-		if h := stats.Sum(group...); h.N+never > 0 {
-			ns, beyond := h.Quantile(0.5, never)
-			b := bin{from, float64(ns)}
-			if beyond {
-				b.median = math.Inf(1)
-			}
-			bins = append(bins, b)
+	width := s.settleWidth()
+	var bins []stretch
+	for _, x := range s.settling() {
+		// One that the end divides says nothing of what is kept.
+		if !math.IsNaN(x.median) && (x.at+width <= end || end >= s.Duration && x.at < end) {
+			bins = append(bins, x)
 		}
-		group, never = group[:0], 0
 	}
-	for i := range s.Intervals {
-		iv := &s.Intervals[i]
-		if iv.Start >= end {
-			break
-		}
-		if iv.Start >= from+width {
-			flush()
-			from += (iv.Start - from) / width * width
-		}
-		group = append(group, iv.Latency[kind])
-		never += iv.Infinite[kind]
-	}
-	flush()
 	var half []float64
 	for _, b := range bins {
 		if b.at >= end/2 {

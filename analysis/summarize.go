@@ -121,6 +121,7 @@ type cut struct {
 	ownLag                   stats.Compact
 	blocks                   int64
 	steady                   Steady
+	stalled                  []int // indexes into kept of the intervals that make the tail
 	summary                  StepSummary
 }
 
@@ -233,6 +234,17 @@ func addUp(intervals []Interval) (total [NumKinds]stats.Compact, never [NumKinds
 	return total, never, own
 }
 
+// known is the end of the last interval of the step of which something is known;
+// 0 for none.
+func (c *cut) known() (end time.Duration) {
+	for i := range c.step.Intervals {
+		if iv := &c.step.Intervals[i]; iv.Scheduled > iv.Unknown {
+			end = iv.End
+		}
+	}
+	return end
+}
+
 // countBlocks is the number of independent blocks after the cut: commits in
 // proportion to the time, but no more than commit intervals, since a queue that
 // catches up makes many small commits at once; where nothing is known of
@@ -241,12 +253,7 @@ func addUp(intervals []Interval) (total [NumKinds]stats.Compact, never [NumKinds
 func (c *cut) countBlocks() int64 {
 	whole := c.step.Duration
 	if !c.step.Complete { // what is known of it
-		whole = 0
-		for i := range c.step.Intervals {
-			if iv := &c.step.Intervals[i]; iv.Scheduled > iv.Unknown {
-				whole = iv.End
-			}
-		}
+		whole = c.known()
 	}
 	kept := min(c.end, whole) - c.warmup
 	if kept <= 0 {
@@ -271,9 +278,7 @@ func (c *cut) countBlocks() int64 {
 	}
 	n = 0
 	for i := range c.kept {
-		if c.kept[i].Scheduled > 0 {
-			n++
-		}
+		n += c.kept[i].busy()
 	}
 	return n
 }

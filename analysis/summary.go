@@ -225,13 +225,17 @@ type Finding struct {
 type Series struct {
 	Step, Repeat int
 	Rate         float64
+	Load         Load
 	Kind         Kind
 	Warmup       time.Duration
 	Duration     time.Duration
 	Window       *Window `json:",omitempty"` // that the numbers of the view are of; nil for all after the cut
-	Percentiles  []float64
-	Points       []Point
-	Marks        []Mark
+	// Cumulative: each point is of all that was intended from the warm-up until
+	// its end.
+	Cumulative  bool
+	Percentiles []float64
+	Points      []Point
+	Marks       []Mark
 }
 
 // Point is an interval of a Series. With N = 0 it is a blank, never a zero.

@@ -24,6 +24,13 @@ func (c *cut) untrimmed() map[string]LatencySummary {
 	return out
 }
 
+// Kept are the intervals of s, the step of a digest, that lie within the cut of
+// its summary.
+func (x *StepSummary) Kept(s *StepDigest) []Interval {
+	from, to := x.KeptNs()
+	return between(s, time.Duration(from), time.Duration(to))
+}
+
 // seconds are the rows of the table seconds that lie within the cut.
 func (c *cut) seconds() (rows []Second, spans []time.Duration) {
 	for i := range c.step.Seconds {

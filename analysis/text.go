@@ -38,6 +38,8 @@ func WriteText(w io.Writer, s Summary) error {
 		fmt.Fprintf(b, "\nLatency, as another tool measured it\n")
 	} else if s.closed() {
 		fmt.Fprintf(b, "\n%s\nLatency of an operation (%s: too few behind it)\n", upperFirst(ClosedLoop), Dash)
+	} else if s.drained() {
+		fmt.Fprintf(b, "\nEnd-to-end latency of a backlog that was held and drained (%s: too few messages behind it)\n", Dash)
 	} else {
 		fmt.Fprintf(b, "\nEnd-to-end latency, from the schedule's time to the consumer (%s: too few messages behind it)\n", Dash)
 	}
@@ -78,7 +80,9 @@ func WriteText(w io.Writer, s Summary) error {
 		if x := &s.Steps[i]; len(x.Findings)+len(x.Recoveries) > 0 {
 			fmt.Fprintf(b, "\n%s\n", s.StepName(i))
 			for k := range x.Recoveries {
-				fmt.Fprintf(b, "  fault    %s\n", x.Recoveries[k].Line())
+				if line := x.Recoveries[k].Line(); !x.says(line) {
+					fmt.Fprintf(b, "  fault    %s\n", line)
+				}
 			}
 			writeFindings(b, x.Findings)
 		}
@@ -156,6 +160,11 @@ func (s *Summary) StepName(i int) string {
 	return name
 }
 
+// says tells whether a finding of the step has these words in it.
+func (x *StepSummary) says(words string) bool {
+	return slices.ContainsFunc(x.Findings, func(f Finding) bool { return strings.Contains(f.Text, words) })
+}
+
 // Warmup is the cut of a step and its rule as text: "2 s (default: …)".
 func (x *StepSummary) Warmup() string {
 	text := fmt.Sprintf("%s (%s)", formatDuration(time.Duration(x.WarmupNs)), x.WarmupRule)
@@ -176,8 +185,11 @@ func writeWarmups(w io.Writer, s Summary) {
 		switch {
 		case same:
 			by := "intended time"
-			if s.tailed() {
+			switch {
+			case s.tailed():
 				by = "the time of receipt"
+			case s.closed():
+				by = "the beginning of an operation"
 			}
 			fmt.Fprintf(w, "Warm-up cut from each step, by %s: %s\n", by, x.Warmup())
 			return

@@ -296,7 +296,7 @@ func TestTrap10BurstOfOneInstantIsADrain(t *testing.T) {
 		if (f != nil) != c.drain {
 			t.Errorf("%s: findings %+v", c.name, s.Findings)
 		}
-		if f != nil && !strings.Contains(f.Text, "13,678 msg/s") {
+		if f != nil && !strings.Contains(f.Text, "13,808 msg/s") {
 			t.Errorf("%s: %s", c.name, f.Text)
 		}
 	}

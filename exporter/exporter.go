@@ -79,12 +79,7 @@ func Steps(d *analysis.Digest, v analysis.View) []Step {
 		if s.Kind == analysis.EndToEnd {
 			s.Kind = s.Summary.MainKind()
 		}
-		from, to := s.Summary.KeptNs()
-		for _, iv := range s.Digest.Intervals {
-			if int64(iv.Start) >= from && int64(iv.End) <= to {
-				s.Kept = append(s.Kept, iv)
-			}
-		}
+		s.Kept = s.Summary.Kept(s.Digest)
 		out = append(out, s)
 	}
 	return out

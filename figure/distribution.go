@@ -14,6 +14,10 @@ import (
 
 const distributionBins = 90
 
+// distributionLines are the quantiles that a distribution points at, where the
+// messages support them.
+var distributionLines = []float64{0.5, 0.99}
+
 // bins share the messages of a distribution among equal stretches of an axis.
 type bins struct {
 	x      latencyAxis
@@ -101,7 +105,7 @@ func LatencyDistribution(d analysis.Distribution, st Style) Figure {
 	b := binsOf(d, st.LogScale)
 	f := Figure{
 		Name:    fmt.Sprintf("distribution-%d-%d", d.Step, d.Repeat),
-		Title:   upperFirst(kindName(d.Kind)) + ", distribution at " + rateText(d.Rate) + " msg/s",
+		Title:   upperFirst(kindName(d.Kind)) + ", distribution" + atLoad(d.Load, d.Rate),
 		Caption: distributionCaption(d, b, st.LogScale),
 		style:   st,
 		Legend:  []LegendEntry{{"share of the messages", 0}},
@@ -138,7 +142,10 @@ func drawDistribution(c draw.Canvas, pal Palette, fc face, d analysis.Distributi
 		}
 		data.FillPolygon(pal.Band, append([]vg.Point{at(0, 0)}, append(outline, at(len(b.shares), 0))...))
 		data.StrokeLines(draw.LineStyle{Color: fill, Width: 1.4}, outline)
-		for i, p := range []float64{0.5, 0.99} {
+		for i, p := range distributionLines {
+			if !d.Supports(p) {
+				continue
+			}
 			ns, beyond := d.Latency.Quantile(p, d.Infinite)
 			v, ok := b.x.pos(float64(ns))
 			if beyond || !ok || v < b.x.min || v > b.x.max {
@@ -169,11 +176,14 @@ func uncrowded(a latencyAxis, width vg.Length, fc face) []tick {
 }
 
 func distributionCaption(d analysis.Distribution, b bins, log bool) string {
-	text := fmt.Sprintf("The share of the messages in each of %d stretches of %s (%s), of equal width", distributionBins, kindName(d.Kind), KindPath(d.Kind))
+	text := fmt.Sprintf("The share of the messages in each of %d stretches of %s (%s), of equal width", distributionBins, kindName(d.Kind), pathOf(d.Kind, d.Load))
 	if log {
 		text += " on the logarithmic axis"
 	}
-	text += "." + warmupText(d.Warmup) + windowText(d.Window)
+	text += "." + cutText(d.Warmup, d.Load) + windowText(d.Window) + loadNote(d.Load)
+	if !d.Supports(0.99) && d.N() > 0 {
+		text += " p99 has no line: too few messages or blocks support it."
+	}
 	percent := func(v float64) string { return strconv.FormatFloat(v, 'g', 2, 64) + " %" }
 	if b.above > 0 {
 		text += " " + percent(b.above) + " of the messages lie beyond the right edge, up to " + analysis.FormatLatency(d.Latency.Max) + "."

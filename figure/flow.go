@@ -10,17 +10,24 @@ import (
 // ThroughputOverTime draws, second by second, the messages that were due and
 // the first deliveries.
 func ThroughputOverTime(s analysis.Flow, st Style) Figure {
+	due, text := "scheduled", "Scheduled: messages due in each second by the schedule."
+	switch {
+	case s.Load.Closed:
+		due, text = "begun", "Begun: messages of operations that began in each second; there is no schedule."
+	case s.Load.Filled:
+		due, text = "handed over", "Handed over: messages given to the queue in each second, as fast as it took them."
+	}
 	fig := secondsFigure{
 		yName: "messages per second", warmup: s.Warmup, window: s.Window, duration: s.Duration, marks: s.Marks,
 		lines: []secondLine{
-			{"scheduled", 4, flowRuns(bySecond(s.Scheduled))}, // its dashes on top
+			{due, 4, flowRuns(bySecond(s.Scheduled))}, // its dashes on top
 			{"received", 0, flowRuns(s.Received)},
 		},
-		empty: "no message was scheduled or received in this step",
+		empty: "no message was sent or received in this step",
 	}
 	f := Figure{
-		Name: fmt.Sprintf("throughput-over-time-%d-%d", s.Step, s.Repeat), Title: "Throughput over time at " + rateText(s.Rate) + " msg/s", style: st,
-		Caption: "Received: first deliveries in each second, by the time they were received, all consumer groups together; a last second that is not whole is left out. Scheduled: messages due in each second by the schedule." + warmupText(s.Warmup) + windowText(s.Window) + marksText(s.Marks),
+		Name: fmt.Sprintf("throughput-over-time-%d-%d", s.Step, s.Repeat), Title: "Throughput over time" + atLoad(s.Load, s.Rate), style: st,
+		Caption: "Received: first deliveries in each second, by the time they were received, all consumer groups together; a last second that is not whole is left out. " + text + warmupText(s.Warmup, s.Load) + windowText(s.Window) + marksText(s.Marks),
 		draw:    fig.draw,
 	}
 	return f.named(fig.lines)
@@ -40,8 +47,8 @@ func BacklogOverTime(s analysis.Flow, st Style) Figure {
 		empty: "nothing was recorded second by second in this step",
 	}
 	f := Figure{
-		Name: fmt.Sprintf("backlog-over-time-%d-%d", s.Step, s.Repeat), Title: "Backlog over time at " + rateText(s.Rate) + " msg/s", style: st,
-		Caption: "Backlog: messages acknowledged and not yet received by the slowest consumer group, at the end of each second. In flight: handed to the queue's client and not yet acknowledged." + warmupText(s.Warmup) + windowText(s.Window) + marksText(s.Marks),
+		Name: fmt.Sprintf("backlog-over-time-%d-%d", s.Step, s.Repeat), Title: "Backlog over time" + atLoad(s.Load, s.Rate), style: st,
+		Caption: "Backlog: messages acknowledged and not yet received by the slowest consumer group, at the end of each second. In flight: handed to the queue's client and not yet acknowledged." + warmupText(s.Warmup, s.Load) + windowText(s.Window) + marksText(s.Marks),
 		draw:    fig.draw,
 	}
 	return f.named(fig.lines)
@@ -54,11 +61,37 @@ func (f Figure) named(lines []secondLine) Figure {
 	return f
 }
 
-func warmupText(w time.Duration) string {
-	if w <= 0 {
+// warmupText says what is shaded.
+func warmupText(w time.Duration, l analysis.Load) string {
+	switch {
+	case w <= 0:
 		return ""
+	case l.Closed:
+		return " Shaded: the first " + Duration(w) + ", in which the operations of the warm-up began, cut from all numbers."
 	}
-	return " Shaded: the first " + Duration(w) + ", cut from all numbers as warm-up."
+	return " Shaded: the first " + Duration(w) + " of intended time, cut from all numbers as warm-up."
+}
+
+// cutText says what was cut in a figure without time.
+func cutText(w time.Duration, l analysis.Load) string {
+	switch {
+	case w <= 0:
+		return ""
+	case l.Closed:
+		return " The operations of the first " + Duration(w) + " were cut as warm-up."
+	}
+	return " The first " + Duration(w) + " of intended time were cut as warm-up."
+}
+
+// loadNote says what a load that is no schedule makes of a latency.
+func loadNote(l analysis.Load) string {
+	switch {
+	case l.Closed:
+		return " Closed loop: an operation began when the one before was done, so what a slow queue was not asked is missing."
+	case l.Drained:
+		return " The consumers were held until " + Duration(l.Released.Round(time.Millisecond)) + ": this says how long messages lay, not how quick the queue is."
+	}
+	return ""
 }
 
 // windowText says what part of the step the view looks at.

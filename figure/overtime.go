@@ -42,7 +42,7 @@ func LatencyOverTime(s analysis.Series, st Style) Figure {
 	y, below := latencyRange(s.Points, lines, st.LogScale)
 	f := Figure{
 		Name:  fmt.Sprintf("latency-over-time-%d-%d", s.Step, s.Repeat),
-		Title: upperFirst(kindName(s.Kind)) + " over time at " + rateText(s.Rate) + " msg/s",
+		Title: upperFirst(kindName(s.Kind)) + " over time" + atLoad(s.Load, s.Rate),
 		style: st,
 	}
 	for _, l := range lines {
@@ -93,7 +93,7 @@ func latencyRange(points []analysis.Point, lines []line, log bool) (latencyAxis,
 }
 
 func drawOverTime(c draw.Canvas, pal Palette, fc face, s analysis.Series, lines []line, band [][]bandVertex, y latencyAxis) {
-	fr := newFrame(pal, fc, kindName(s.Kind), "intended time since the start of the step", y)
+	fr := newFrame(pal, fc, kindName(s.Kind), dueAxis(s.Load), y)
 	fr.X.Min, fr.X.Max = 0, max(s.Duration.Seconds(), lastSecond(s.Points), 1e-9)
 	fr.X.Tick.Marker = ticker(elapsedTicks(fr.X.Max, max(3, int(c.Size().X/90))))
 	raster := densityOf(s.Points, y)
@@ -193,14 +193,27 @@ func thin(xs []float64, n int) []float64 {
 
 func overTimeCaption(s analysis.Series, lines []line, left []float64, below int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Each line is a percentile of the %s (%s) of the messages intended within %s, drawn at its middle; the dotted line is the slowest message, and the band spans from the fastest to the slowest; the darker a cell behind them, the more messages (by the logarithm of their number).",
-		kindName(s.Kind), KindPath(s.Kind), widthText(s.Points))
+	which := "messages intended"
+	switch {
+	case s.Load.Closed:
+		which = "operations begun"
+	case s.Load.Filled:
+		which = "messages handed over"
+	}
+	if s.Cumulative {
+		fmt.Fprintf(&b, "Each line is a percentile of the %s (%s) of all %s from the warm-up until then: what a run that ended there would have shown. The dotted line is the slowest message so far, and the band spans from the fastest.",
+			kindName(s.Kind), pathOf(s.Kind, s.Load), which)
+	} else {
+		fmt.Fprintf(&b, "Each line is a percentile of the %s (%s) of the %s within %s, drawn at its middle; the dotted line is the slowest message, and the band spans from the fastest to the slowest; the darker a cell behind them, the more messages (by the logarithm of their number).",
+			kindName(s.Kind), pathOf(s.Kind, s.Load), which, widthText(s.Points))
+	}
 	if s.Warmup > 0 {
-		fmt.Fprintf(&b, " Shaded: the first %s of intended time, cut from all numbers as warm-up.", Duration(s.Warmup))
+		b.WriteString(warmupText(s.Warmup, s.Load))
 	} else {
 		b.WriteString(" Nothing was cut as warm-up.")
 	}
 	b.WriteString(windowText(s.Window))
+	b.WriteString(loadNote(s.Load))
 	if c := lines[0].columns; c > 0 {
 		fmt.Fprintf(&b, " %d intervals are drawn in %d columns, of each line its lowest and its highest value.", len(s.Points), c)
 	}

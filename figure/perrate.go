@@ -99,14 +99,16 @@ func LatencyPerRate(sum analysis.Summary, kind analysis.Kind, st Style) Figure {
 
 func perRateCaption(sum analysis.Summary, kind analysis.Kind, lines []rateLine, left []float64, below int) string {
 	var b strings.Builder
-	at := "the rate that its schedule asked for"
+	at, load := "the rate that its schedule asked for", analysis.Load{}
 	if len(sum.Steps) > 0 && sum.Steps[0].Loop != nil {
-		at = "the operations per second that the closed loop reached"
+		at, load.Closed = "the operations per second that the closed loop reached", true
+	} else if len(sum.Steps) > 0 && sum.Steps[0].Drain != nil {
+		at = "the rate that went on beside the backlog"
 	}
 	if len(sum.Steps) == 0 && len(sum.References) > 0 {
 		return "Nothing was measured here."
 	}
-	fmt.Fprintf(&b, "Each mark is a percentile of the %s (%s) of all messages of one step after its warm-up, at %s.", kindName(kind), KindPath(kind), at)
+	fmt.Fprintf(&b, "Each mark is a percentile of the %s (%s) of all messages of one step after its warm-up, at %s.", kindName(kind), pathOf(kind, load), at)
 	b.WriteString(marksCaption(lines, below))
 	empty := []string{}
 	for _, s := range sum.Steps {

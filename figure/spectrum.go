@@ -78,7 +78,7 @@ func PercentileSpectrum(ds []analysis.Distribution, st Style) Figure {
 	f := Figure{Name: "percentile-spectrum", Title: upperFirst(kindName(kind)) + " by percentile", style: st}
 	if len(ds) == 1 {
 		f.Name = fmt.Sprintf("percentile-spectrum-%d-%d", ds[0].Step, ds[0].Repeat)
-		f.Title += " at " + rateText(ds[0].Rate) + " msg/s"
+		f.Title += atLoad(ds[0].Load, ds[0].Rate)
 	}
 	f.spectra(ds, lines, kind, left)
 	return f
@@ -119,6 +119,9 @@ func (f *Figure) spectra(ds []analysis.Distribution, lines []spectrum, kind anal
 // spectrumLabel tells a distribution from the others.
 func spectrumLabel(d analysis.Distribution, all []analysis.Distribution) string {
 	label := rateText(d.Rate) + "/s"
+	if d.Load.Name != "" {
+		label = printable(d.Load.Name)
+	}
 	for _, o := range all {
 		if o.Rate == d.Rate && o.Variant == d.Variant && o.Repeat != d.Repeat {
 			label += fmt.Sprintf(" #%d", d.Repeat+1)
@@ -219,9 +222,13 @@ func spectrumEnds(lines []spectrum, data draw.Canvas, at func(draw.Canvas, verte
 
 func spectrumCaption(ds []analysis.Distribution, lines []spectrum, kind analysis.Kind, left, below int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Each line is the %s (%s) that a share of the messages did not exceed; each further nine takes the same room, and the line ends at the slowest message.", kindName(kind), KindPath(kind))
-	if len(ds) > 0 && ds[0].Warmup > 0 {
-		fmt.Fprintf(&b, " The first %s of intended time were cut as warm-up.", Duration(ds[0].Warmup))
+	var load analysis.Load
+	if len(ds) > 0 {
+		load = ds[0].Load
+	}
+	fmt.Fprintf(&b, "Each line is the %s (%s) that a share of the messages did not exceed; each further nine takes the same room, and the line ends at the slowest message.", kindName(kind), pathOf(kind, load))
+	if len(ds) > 0 {
+		b.WriteString(cutText(ds[0].Warmup, load) + loadNote(load))
 	}
 	if len(ds) > 0 {
 		b.WriteString(windowText(ds[0].Window))

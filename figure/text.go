@@ -47,6 +47,34 @@ func KindPath(k analysis.Kind) string {
 	return "unknown"
 }
 
+// pathOf is KindPath under a load: of a closed loop what was intended is what was
+// sent.
+func pathOf(k analysis.Kind, l analysis.Load) string {
+	if l.Closed {
+		return strings.Replace(KindPath(k), "intended to", "sent to", 1)
+	}
+	return KindPath(k)
+}
+
+// atLoad ends a title: " at 10,000 msg/s", or what stands in the place of a rate.
+func atLoad(l analysis.Load, rate float64) string {
+	if l.Name != "" {
+		return ", " + printable(l.Name)
+	}
+	return " at " + rateText(rate) + " msg/s"
+}
+
+// dueAxis names the time at which messages are drawn.
+func dueAxis(l analysis.Load) string {
+	switch {
+	case l.Closed:
+		return "beginning of the operation, since the start of the step"
+	case l.Filled:
+		return "time when it was handed over, since the start of the step"
+	}
+	return "intended time since the start of the step"
+}
+
 func kindName(k analysis.Kind) string {
 	if k == analysis.SendLag {
 		return k.Title()

@@ -121,7 +121,7 @@ func pair(base, other *gathered, family []float64, o Options) Pair {
 			p.OnlyBase = append(p.OnlyBase, a.name)
 			continue
 		}
-		c := Cell{Name: a.name, Rate: a.rate, Variant: a.variant, Base: a.group(), New: b.group(), Rows: []Row{}, Curve: []Point{}}
+		c := Cell{Name: a.name, Rate: a.rate, Variant: a.variant, Base: a.group(), New: b.group(), Rows: []Row{}, Curve: []Point{}, Throughput: a.steps[0].summary.ThroughputName()}
 		d := newDuel(a, b, base.kind, o.IntervalLevel)
 		for _, percent := range family {
 			c.Rows = append(c.Rows, d.row(percent))

@@ -151,11 +151,8 @@ func names(g *gathered) string {
 // pieces are the intervals of a step after the cut, for a latency.
 func (s *step) pieces(kind analysis.Kind) []stats.Sample {
 	var out []stats.Sample
-	from, to := s.summary.KeptNs()
-	for i := range s.digest.Intervals {
-		if iv := &s.digest.Intervals[i]; int64(iv.Start) >= from && int64(iv.End) <= to {
-			out = append(out, stats.Sample{Values: iv.Latency[kind], Infinite: iv.Infinite[kind]})
-		}
+	for _, iv := range s.summary.Kept(s.digest) {
+		out = append(out, stats.Sample{Values: iv.Latency[kind], Infinite: iv.Infinite[kind]})
 	}
 	return out
 }

@@ -77,6 +77,9 @@ type Cell struct {
 	Curve []Point `json:"curve"`
 	// Notes say what the numbers of this load do not mean.
 	Notes []string `json:"notes"`
+	// Throughput names what received_per_s of both sides is: "received/s",
+	// "operations/s" of a closed loop, "drained/s" of a backlog.
+	Throughput string `json:"throughput"`
 }
 
 // Group are the replicates of a load on one side.

@@ -27,7 +27,7 @@ func (p *Pair) Table() columns.Table {
 			})
 			name = ""
 		}
-		rate := []string{"", "received/s", analysis.FormatRate(c.Base.ReceivedPerS), analysis.FormatRate(c.New.ReceivedPerS)}
+		rate := []string{"", c.Throughput, analysis.FormatRate(c.Base.ReceivedPerS), analysis.FormatRate(c.New.ReceivedPerS)}
 		t.Rows = append(t.Rows, append(rate, "", "", "", "", "", marks[mark{i, -1}]))
 	}
 	return t

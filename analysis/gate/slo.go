@@ -133,6 +133,9 @@ func (s *SLO) parseLimit(text string) error {
 		if err != nil {
 			return fmt.Errorf("the limit %.40q is no duration: write for instance 150ms", text)
 		}
+		if d < 0 {
+			return fmt.Errorf("the limit %.40q is negative, which no latency should be: write for instance 150ms", text)
+		}
 		if s.Limit = float64(d); int64(s.Limit) != int64(d) {
 			return fmt.Errorf("the limit %.40q is finer than can be told: at that length write whole microseconds", text)
 		}

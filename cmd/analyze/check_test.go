@@ -27,6 +27,7 @@ func TestCheckHasAnExitStatusForEachState(t *testing.T) {
 		"--against RUN --max-regression p50=10%":               {4, ""},
 		"":                                                     {2, "there is nothing to hold"},
 		"--slo p50<1":                                          {2, "no duration"},
+		"--slo p50<-1ms":                                       {2, "is negative"},
 		"--slo p50<1h --json --github":                         {2, "give one of them"},
 		"--max-regression p50=10%":                             {2, "give --against RUN"},
 		"--against RUN --slo p50<1h":                           {2, "--against holds nothing by itself"},

@@ -43,6 +43,11 @@ func (a Address) PathStyle() bool {
 	return a.Style == StylePath
 }
 
+// Encrypted says whether requests go over TLS.
+func (a Address) Encrypted() bool {
+	return !a.IsFolder() && !strings.HasPrefix(a.Endpoint, "http://")
+}
+
 // IsFolder says whether it is a folder.
 func (a Address) IsFolder() bool { return a.Folder != "" }
 

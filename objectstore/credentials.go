@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/minio/minio-go/v7/pkg/credentials"
+
+	"queuebench/internal/secret"
 )
 
 // The backends, which differ in whose credentials are asked for.
@@ -130,6 +132,9 @@ func fileCredentials(getenv func(string) string) (Credentials, error) {
 	}
 	if _, err := os.Stat(file); errors.Is(err, os.ErrNotExist) && !named {
 		return Credentials{}, nil
+	}
+	if err := secret.CheckFile(file); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return Credentials{}, fmt.Errorf("the file of credentials: %w", err)
 	}
 	source := fmt.Sprintf("profile %s in %s", profile, file)
 	chain := credentials.New(&credentials.FileAWSCredentials{Filename: file, Profile: profile})

@@ -33,9 +33,10 @@ func (e *Environment) launch(actor string, c Command, p *Part) (*process, error)
 		if err != nil {
 			return nil, fmt.Errorf("variable %s: %w", v.Name, err)
 		}
+		e.vars.Hide(v.Name, value)
 		env = append(env, v.Name+"="+value)
 	}
-	out := newOutput(limit, e.vars.strike, func(line string) { e.record(actor, EventOutput, line, -1) })
+	out := newOutput(limit, e.vars.Strike, func(line string) { e.record(actor, EventOutput, line, -1) })
 	proc, err := start(actor, args, env, dir, out)
 	if err != nil {
 		return nil, err

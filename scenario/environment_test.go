@@ -20,6 +20,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"queuebench/internal/secret"
 )
 
 // asServer makes the test's program a server on a port.
@@ -48,7 +50,7 @@ func newRig(t *testing.T, text string) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := NewVariables(f, os.Args[0], "r1")
+	v, err := NewVariables(f, os.Args[0], "r1", &secret.Known{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"queuebench/internal/secret"
 	"queuebench/internal/yamlfile"
 )
 
@@ -161,7 +162,7 @@ func TestVariables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := NewVariables(f, "/bin/bench", "r1")
+	v, err := NewVariables(f, "/bin/bench", "r1", &secret.Known{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +181,7 @@ func TestVariables(t *testing.T) {
 	if one != two || one == other || len(one) < 20 {
 		t.Errorf("secrets %q %q %q", one, two, other)
 	}
-	if got := v.strike("key=" + one); got != "key=***" {
+	if got := v.Strike("key=" + one); got != "key=***" {
 		t.Errorf("struck: %q", got)
 	}
 	a, _ := v.Expand("${port.a}")

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"queuebench/internal/secret"
 	"queuebench/internal/yamlfile"
 )
 
@@ -27,7 +28,8 @@ import (
 //	${run}          the id of the run
 //	${port.NAME}    a free port of the loopback interface, named under ports
 //	${secret.NAME}  a random text, the same wherever the name stands; it is
-//	                struck out of what commands print
+//	                struck out of what commands print, as is every variable
+//	                whose name says that it is a secret
 //	${env.NAME}     an environment variable, which must be set
 
 // Variables are the values of a run's variables.
@@ -38,12 +40,13 @@ type Variables struct {
 
 	mu      sync.Mutex // guards secrets
 	secrets map[string]string
+	known   *secret.Known // those, and others that must not be told
 }
 
 // NewVariables makes the variables of a file: it picks free ports and makes the
 // run's folder below the system's folder for temporary files. bench is the path
-// of this program, run the id of the run.
-func NewVariables(f *File, bench, run string) (*Variables, error) {
+// of this program, run the id of the run; known gets the secrets that are made.
+func NewVariables(f *File, bench, run string, known *secret.Known) (*Variables, error) {
 	here, err := filepath.Abs(filepath.Dir(f.Path))
 	if err != nil {
 		return nil, err
@@ -52,7 +55,7 @@ func NewVariables(f *File, bench, run string) (*Variables, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &Variables{here: here, pwd: pwd, bench: bench, run: run, ports: map[string]int{}, secrets: map[string]string{}, getenv: os.LookupEnv}
+	v := &Variables{here: here, pwd: pwd, bench: bench, run: run, ports: map[string]int{}, secrets: map[string]string{}, getenv: os.LookupEnv, known: known}
 	if v.ports, err = freePorts(f.Ports); err != nil {
 		return nil, err
 	}
@@ -103,6 +106,7 @@ func (v *Variables) lookup(name string) (string, error) {
 		defer v.mu.Unlock()
 		if v.secrets[rest] == "" {
 			v.secrets[rest] = strings.ToLower(rand.Text())
+			v.known.Note(v.secrets[rest])
 		}
 		return v.secrets[rest], nil
 	}
@@ -151,14 +155,16 @@ func (v *Variables) environ() (all []string) {
 	return append(all, "BENCH_DIR="+v.dir, "BENCH_HERE="+v.here, "BENCH_PWD="+v.pwd, "BENCH_PROGRAM="+v.bench, "BENCH_RUN="+v.run)
 }
 
-// strike takes secrets out of what a command printed.
-func (v *Variables) strike(text string) string {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	for _, secret := range v.secrets {
-		text = strings.ReplaceAll(text, secret, "***")
+// Strike takes secrets out of what a command printed: those of ${secret.NAME},
+// and the values of variables whose names say that they are secrets, of this
+// process and of the file.
+func (v *Variables) Strike(text string) string { return v.known.Strike(text) }
+
+// Hide notes a value of the file that is a secret by its name.
+func (v *Variables) Hide(name, value string) {
+	if secret.NamesSecret(name) {
+		v.known.Note(value)
 	}
-	return text
 }
 
 // expand replaces ${name} by what lookup says, and $${ by ${.

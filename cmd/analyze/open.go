@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"queuebench/analysis"
 	"queuebench/internal/command"
 	"queuebench/internal/storeflags"
+	"queuebench/objectstore"
 	"queuebench/rawlog"
 	"queuebench/rawlog/logstore"
 )
@@ -33,7 +35,7 @@ func oneRun(c *cli.Context, v analysis.View) (*analysis.Digest, error) {
 
 // joinedRun joins the halves of a run.
 func joinedRun(c *cli.Context, v analysis.View) (*analysis.Digest, error) {
-	options, err := storeflags.Options(c)
+	options, err := storeOptions(c)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +63,7 @@ func openRun(c *cli.Context, address string, v analysis.View) (*analysis.Digest,
 	if isFile(address) {
 		return importFiles(c, []string{address}, v)
 	}
-	options, err := storeflags.Options(c)
+	options, err := storeOptions(c)
 	if err != nil {
 		return nil, err
 	}
@@ -99,4 +101,14 @@ func isDigest(path string) bool {
 		return false
 	}
 	return string(head) == "\x1f\x8b" || string(head) == "#["
+}
+
+// storeOptions says how a store is reached, and tells when nobody is to know who
+// answers.
+func storeOptions(c *cli.Context) (objectstore.Options, error) {
+	options, err := storeflags.Options(c)
+	if err == nil && options.Insecure {
+		fmt.Fprintln(c.App.ErrWriter, "analyze: note: TLS certificates are not verified (--insecure): nobody knows who answers")
+	}
+	return options, err
 }

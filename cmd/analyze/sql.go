@@ -74,7 +74,7 @@ func manifestOf(c *cli.Context, address string) (*rawlog.Manifest, error) {
 	if isFile(address) {
 		return nil, fmt.Errorf("%s is a file, and a query runs over the raw log: give the folder of a run", address)
 	}
-	options, err := storeflags.Options(c)
+	options, err := storeOptions(c)
 	if err != nil {
 		return nil, err
 	}

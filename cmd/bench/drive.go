@@ -13,6 +13,7 @@ import (
 
 	"queuebench/clock"
 	"queuebench/internal/command"
+	"queuebench/internal/secret"
 	"queuebench/internal/version"
 	"queuebench/objectstore"
 	"queuebench/rawlog"
@@ -82,6 +83,7 @@ func begin(c *cli.Context, read reading) error {
 	}
 	stores.warnings = append(stores.warnings, notes...)
 	stores.noteServers(c, k)
+	stores.noteInsecure(w.insecure(c, k))
 	stores.prices = cfg.Prices
 	if err = plan(stores); err == nil {
 		err = drive(c, &cfg, stores, &half{})
@@ -117,7 +119,7 @@ func drive(c *cli.Context, cfg *runner.Config, stores *opened, h *half) (err err
 		return err
 	}
 	cfg.Log, err = logwriter.New(logwriter.Options{
-		Store: stores.log, Run: cfg.Run, Clock: cfg.Clock.Identity(), SpoolDir: cfg.SpoolDir, PartAge: age, FirstIndex: h.firstIndex(cfg),
+		Store: stores.log, Run: cfg.Run, Clock: cfg.Clock.Identity(), SpoolDir: cfg.SpoolDir, PartAge: age, FirstIndex: h.firstIndex(cfg), Strike: secret.From(c.Context).Strike,
 	})
 	if err != nil {
 		return err

@@ -50,6 +50,7 @@ func loadHalf(c *cli.Context, h half, d draft, k kind, seed uint64, notes ...str
 	}
 	stores.warnings, stores.prices = append(stores.warnings, notes...), cfg.Prices
 	stores.noteServers(c, k)
+	stores.noteInsecure(w.insecure(c, k))
 	cfg.Plans = []runner.Plan{d.opened(cfg.Clock, stores)}
 	switch h.role {
 	case rawlog.RoleProduce:

@@ -5,6 +5,8 @@ package main
 import (
 	"fmt"
 	"os"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -12,6 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"queuebench/internal/command"
+	"queuebench/internal/secret"
 	"queuebench/queue"
 	"queuebench/queue/kafka"
 	"queuebench/queue/kafka/embedded"
@@ -19,6 +22,10 @@ import (
 
 // secretVariables are the variables that hold secrets.
 var secretVariables = map[string]string{"KAFKA_SASL_PASSWORD": "sasl.password", "KAFKA_SSL_KEY_PASSWORD": "ssl.key.password"}
+
+// settingName is as much of a text as may be repeated: what follows may be a
+// secret.
+var settingName = regexp.MustCompile(`^[A-Za-z0-9._-]*`)
 
 // kafkaSettings are those of the environment, the file and the command line, the
 // later over the earlier. notes are what was given and has no effect.
@@ -36,6 +43,11 @@ func kafkaSettings(c *cli.Context) (s kafka.Settings, notes []string, inProcess 
 			return s, nil, false, command.Misusef("--kafka-config: %w", err)
 		}
 		properties, err := kafka.ParseProperties(text)
+		if slices.ContainsFunc(properties, func(p kafka.Property) bool { return kafka.IsSecret(p.Name) }) {
+			if err := secret.CheckFile(path); err != nil {
+				return s, nil, false, command.Misusef("--kafka-config: %w", err)
+			}
+		}
 		if err != nil {
 			return s, nil, false, command.Misusef("--kafka-config %s: %w", path, err)
 		}
@@ -44,12 +56,17 @@ func kafkaSettings(c *cli.Context) (s kafka.Settings, notes []string, inProcess 
 			given = append(given, p)
 		}
 	}
+	for _, p := range given {
+		if kafka.IsSecret(p.Name) {
+			secret.From(c.Context).Note(p.Value)
+		}
+	}
 	for _, text := range *c.Generic("kafka-set").(*command.Strings) {
 		name, value, ok := strings.Cut(text, "=")
 		name = strings.TrimSpace(name)
 		switch {
 		case !ok:
-			return s, nil, false, command.Misusef("--kafka-set (-X) %q: write name=value, such as linger.ms=0", name)
+			return s, nil, false, command.Misusef("--kafka-set (-X) %q: write name=value, such as linger.ms=0", settingName.FindString(name))
 		case kafka.IsSecret(name):
 			return s, nil, false, command.Misusef("-X %s: a secret must not stand on a command line, where others see it and the log keeps it: put it into a file for --kafka-config, or into the environment (KAFKA_SASL_PASSWORD, KAFKA_SSL_KEY_PASSWORD)", name)
 		}

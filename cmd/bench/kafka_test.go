@@ -98,3 +98,33 @@ func TestKafkaStaticBacklog(t *testing.T) {
 		t.Errorf("status %d\n%s\n%s", status, stdout, stderr)
 	}
 }
+
+// TLS that is switched off is known before the run, for each of its variants.
+func TestKafkaSaysWhatIsInsecure(t *testing.T) {
+	bareEnvironment(t)
+	for flags, want := range map[string]string{
+		"":                               "",
+		"-X security.protocol=ssl":       "",
+		"-X security.protocol=plaintext": "",
+		"-X security.protocol=ssl -X enable.ssl.certificate.verification=false":  "were not verified",
+		"-X security.protocol=ssl -X ssl.endpoint.identification.algorithm=none": "were not compared",
+	} {
+		c := contextOf(t, "run", strings.Fields("--queue kafka --rate 1 --brokers h:1 "+flags)...)
+		k, err := kindNamed("kafka")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(where{}.insecure(c, k), "\n"); (got == "") != (want == "") || !strings.Contains(got, want) {
+			t.Errorf("%q: %q", flags, got)
+		}
+	}
+	c := contextOf(t, "run", strings.Fields("--queue kafka --rate 1 --brokers h:1 -X security.protocol=ssl --vary X=enable.ssl.certificate.verification=true,enable.ssl.certificate.verification=false")...)
+	k, err := kindNamed("kafka")
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps, err := drafts(c, k, oneRate, 1)
+	if err != nil || len(steps) != 2 || len(steps[0].insecure) != 0 || len(steps[1].insecure) != 1 {
+		t.Errorf("%+v, %v", steps, err)
+	}
+}

@@ -184,6 +184,31 @@ func (o *opened) noteServers(c *cli.Context, k kind) {
 	}
 }
 
+// insecure is what of TLS a command line switches off, a sentence each.
+func (w where) insecure(c *cli.Context, k kind) (all []string) {
+	for _, a := range []struct {
+		what string
+		at   objectstore.Address
+	}{{"the store", w.store}, {"the log's store", w.log}} {
+		if w.options.Insecure && a.at.Bucket != "" && a.at.Encrypted() && !(w.sameLog && a.what != "the store") {
+			all = append(all, fmt.Sprintf("insecure: the TLS certificate of %s was not verified (--insecure), so nobody knows who answered", a.what))
+		}
+	}
+	if k.insecure != nil {
+		all = append(all, k.insecure(c)...)
+	}
+	return all
+}
+
+// noteInsecure keeps such sentences with the run, each once.
+func (o *opened) noteInsecure(all []string) {
+	for _, text := range all {
+		if !slices.Contains(o.warnings, text) {
+			o.warnings = append(o.warnings, text)
+		}
+	}
+}
+
 // mustBeNew refuses a run id that has a log already.
 func (o *opened) mustBeNew(ctx context.Context, run string) error {
 	_, err := o.log.Head(ctx, rawlog.ManifestName)

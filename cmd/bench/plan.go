@@ -25,6 +25,7 @@ type draft struct {
 	open       opener
 	// throughTopic is what the pipeline of Through writes.
 	throughTopic string
+	insecure     []string // what of TLS its settings switch off
 }
 
 // ratesOf are the rates that a command line asks for.
@@ -137,6 +138,9 @@ func draftsOf(c *cli.Context, k kind, rates ratesOf, seed uint64, varied []comma
 	var steps []draft
 	for _, p := range profiles {
 		d := draft{Plan: runner.Plan{Role: roleOf(c), Load: load, Through: through, Settings: map[string]string{}}, arrivals: arrivals, partitions: c.Int("partitions"), open: open, throughTopic: c.String("through")}
+		if k.insecure != nil {
+			d.insecure = k.insecure(c)
+		}
 		d.arrivals.Profile = p
 		if d.first, err = scheduleOf(d.arrivals, seed, 0); err != nil {
 			return nil, err
@@ -193,6 +197,7 @@ func (d draft) opened(clock *clock.Clock, stores *opened) runner.Plan {
 		// A produce half knows of no consumers: there is one group at least.
 		rate: d.Rate.PerSecond() / float64(d.Load.Topics), consumers: max(1, d.Load.Groups), prices: stores.prices,
 	}
+	stores.noteInsecure(d.insecure)
 	open := stores.labelled(d.open(env))
 	p.Through = d.throughOpened(d.open, env)
 	p.Open = func(ctx context.Context, topic int) (queue.Queue, error) { return open(ctx, queueName(p, topic)) }

@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"queuebench/internal/command"
+	"queuebench/internal/secret"
 	"queuebench/rawlog"
 	"queuebench/runner"
 )
@@ -17,6 +18,7 @@ import (
 // progress shows on standard error what goes on.
 type progress struct {
 	line  *command.Line
+	known *secret.Known // what must not be shown
 	quiet bool
 	total int // steps of the run; 0 where it is not known before
 
@@ -25,7 +27,7 @@ type progress struct {
 }
 
 func newProgress(c *cli.Context, cfg *runner.Config) *progress {
-	p := &progress{line: command.NewLine(c.App.ErrWriter), quiet: c.Bool("quiet")}
+	p := &progress{line: command.NewLine(c.App.ErrWriter), known: secret.From(c.Context), quiet: c.Bool("quiet")}
 	if cfg.Next == nil {
 		p.total = len(cfg.Plans)
 	}
@@ -163,7 +165,7 @@ func size(bytes float64) string {
 }
 
 // note shows a finding, which stays.
-func (p *progress) note(text string) { p.line.Print("bench: note: %s", text) }
+func (p *progress) note(text string) { p.line.Print("bench: note: %s", p.known.Strike(text)) }
 
 func (p *progress) close() { p.line.Close() }
 

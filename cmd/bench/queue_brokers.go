@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"queuebench/internal/command"
+	"queuebench/internal/secret"
 	"queuebench/queue/broker"
 )
 
@@ -21,10 +22,10 @@ import (
 func brokerFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "broker-user", Usage: "user name; the password is in --broker-password-file or the environment (NATS_PASSWORD, RABBITMQ_PASSWORD, REDIS_PASSWORD)", DefaultText: "NATS_USER, RABBITMQ_USER, REDIS_USER"},
-		&cli.StringFlag{Name: "broker-password-file", Usage: "file that holds the password", DefaultText: "none"},
+		&cli.StringFlag{Name: "broker-password-file", Usage: "file that holds the password, which nobody else may read", DefaultText: "none"},
 		&cli.StringFlag{Name: "broker-ca", Usage: "file of the certificates that vouch for the server, PEM; asks for TLS", DefaultText: "those of the system"},
 		&cli.StringFlag{Name: "broker-cert", Usage: "file of the client's certificate, PEM", DefaultText: "none"},
-		&cli.StringFlag{Name: "broker-key", Usage: "file of the client certificate's key, PEM", DefaultText: "none"},
+		&cli.StringFlag{Name: "broker-key", Usage: "file of the client certificate's key, PEM, which nobody else may read", DefaultText: "none"},
 	}
 }
 
@@ -32,15 +33,16 @@ func brokerFlags() []cli.Flag {
 // the prefix.
 func identityOf(c *cli.Context, prefix string) (broker.Identity, error) {
 	id := broker.Identity{
-		User: cmp.Or(c.String("broker-user"), os.Getenv(prefix+"_USER")), Password: os.Getenv(prefix + "_PASSWORD"),
+		User: cmp.Or(c.String("broker-user"), os.Getenv(prefix+"_USER")), Password: secret.Of(os.Getenv(prefix + "_PASSWORD")),
 		CAFile: c.String("broker-ca"), CertFile: c.String("broker-cert"), KeyFile: c.String("broker-key"),
 	}
 	if path := c.String("broker-password-file"); path != "" {
 		var err error
-		if id.Password, err = broker.ReadSecret(path); err != nil {
+		if id.Password, err = secret.ReadLine(path); err != nil {
 			return id, command.Misusef("--broker-password-file: %w", err)
 		}
 	}
+	secret.From(c.Context).Note(id.Password.Reveal())
 	if _, err := id.TLSConfig(false); err != nil {
 		return id, command.Misusef("--broker-ca, --broker-cert, --broker-key: %w", err)
 	}
@@ -62,7 +64,7 @@ func serverURLs(name, text string, schemes ...string) ([]*url.URL, error) {
 		switch {
 		case err != nil || !ok || u.Hostname() == "":
 			return nil, command.Misusef("--%s holds what is no address: write %s://host:port", name, strings.Join(schemes, "://host:port or "))
-		case u.User != nil:
+		case u.User != nil || strings.Contains(one, "@"):
 			return nil, command.Misusef("--%s: the address must hold no user or password, since it is recorded with the run: give --broker-user and --broker-password-file, or the environment's variables", name)
 		}
 		all = append(all, u)

@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"runtime"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -16,7 +17,7 @@ import (
 
 // kafkaKinds are Kafka and what speaks its protocol.
 func kafkaKinds() []kind {
-	k := kind{name: "kafka", usage: "a topic of Apache Kafka", headers: true, named: true, flags: kafkaFlags(), servers: kafkaHosts, clean: cleanKafka, placed: kafkaPlaceFlags()}
+	k := kind{name: "kafka", usage: "a topic of Apache Kafka", headers: true, named: true, flags: kafkaFlags(), servers: kafkaHosts, insecure: kafkaInsecure, clean: cleanKafka, placed: kafkaPlaceFlags()}
 	k.parse = func(c *cli.Context) (opener, error) { return parseKafka(c, "kafka") }
 	r := k
 	r.name, r.usage = "redpanda", "the same of Redpanda"
@@ -102,6 +103,19 @@ func kafkaHosts(c *cli.Context) []string {
 		return nil // parse says why
 	}
 	return s.Brokers
+}
+
+// kafkaInsecure is what of TLS is switched off.
+func kafkaInsecure(c *cli.Context) (all []string) {
+	s, _, _, err := kafkaSettings(c)
+	switch {
+	case err != nil || !strings.HasSuffix(s.Protocol, "ssl"): // parse says why
+	case s.TLS.Insecure:
+		all = append(all, "insecure: TLS certificates of the brokers were not verified (enable.ssl.certificate.verification=false), so nobody knows who answered")
+	case s.TLS.AnyName:
+		all = append(all, "insecure: the names in the brokers' TLS certificates were not compared with theirs (ssl.endpoint.identification.algorithm=none)")
+	}
+	return all
 }
 
 // cleanKafka removes the topics that a run made.

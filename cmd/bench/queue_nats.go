@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"queuebench/internal/command"
+	"queuebench/internal/secret"
 	"queuebench/queue"
 	"queuebench/queue/jetstream"
 )
@@ -22,7 +23,7 @@ func natsKinds() []kind {
 		headers: true,
 		flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "nats-url", Usage: "servers, with commas between; tls:// asks for TLS, the environment's NATS_TOKEN is the token", Value: "nats://127.0.0.1:4222"},
-			&cli.StringFlag{Name: "nats-creds", Usage: "file with the client's JWT and key", DefaultText: "none"},
+			&cli.StringFlag{Name: "nats-creds", Usage: "file with the client's JWT and key, which nobody else may read", DefaultText: "none"},
 			&cli.StringFlag{Name: "nats-monitor", Usage: "address of the server's monitoring, http://host:8222, which tells how often it syncs its files", DefaultText: "not asked"},
 			&cli.StringFlag{Name: "nats-storage", Usage: "where the stream is kept: file or memory", Value: "file"},
 			&cli.IntFlag{Name: "nats-replicas", Usage: "servers that keep the stream", Value: 1},
@@ -44,7 +45,7 @@ func parseNATS(c *cli.Context) (opener, error) {
 		return nil, err
 	}
 	cfg := jetstream.Config{
-		URL: c.String("nats-url"), Token: os.Getenv("NATS_TOKEN"), CredsFile: c.String("nats-creds"), Monitor: c.String("nats-monitor"),
+		URL: c.String("nats-url"), Token: secret.Of(os.Getenv("NATS_TOKEN")), CredsFile: c.String("nats-creds"), Monitor: c.String("nats-monitor"),
 		Storage: jetstream.Storage(c.String("nats-storage")), Replicas: c.Int("nats-replicas"),
 		MaxPending: c.Int("nats-max-pending"), AckTimeout: c.Duration("nats-ack-timeout"),
 		Acks: jetstream.AckPolicy(c.String("nats-acks")), AckWait: c.Duration("nats-ack-wait"), MaxAckPending: c.Int("nats-max-ack-pending"),
@@ -61,7 +62,7 @@ func parseNATS(c *cli.Context) (opener, error) {
 		return nil, command.Misusef("--nats-persist %q: say default or async", mode)
 	}
 	if cfg.CredsFile != "" {
-		if _, err := os.Stat(cfg.CredsFile); err != nil {
+		if err := secret.CheckFile(cfg.CredsFile); err != nil {
 			return nil, command.Misusef("--nats-creds: %w", err)
 		}
 	}

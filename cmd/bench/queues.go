@@ -31,6 +31,9 @@ type kind struct {
 	// servers are the addresses (host:port) that the flags name, for a note where
 	// one is on this machine; nil for a queue without a server of its own.
 	servers func(c *cli.Context) []string
+	// insecure says what of TLS the flags switch off, a sentence each; nil for a
+	// queue that has no such flag. A store's is not the queue's.
+	insecure func(c *cli.Context) []string
 	// clean removes what a run that was killed left on its servers, which the
 	// flags of placed name, and returns how many topics or the like it removed;
 	// nil for a queue that leaves nothing outside of an object store.

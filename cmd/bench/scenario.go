@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"queuebench/internal/command"
+	"queuebench/internal/secret"
 	"queuebench/internal/yamlfile"
 	"queuebench/runner"
 	"queuebench/scenario"
@@ -103,7 +104,7 @@ func runScenario(c *cli.Context, targets []*cli.Command) (err error) {
 	if run == "" {
 		run = newRunID(time.Now())
 	}
-	vars, err := scenario.NewVariables(file, program, run)
+	vars, err := scenario.NewVariables(file, program, run, secret.From(c.Context))
 	if err != nil {
 		return err
 	}
@@ -239,6 +240,7 @@ func setEnvironment(f *scenario.File, vars *scenario.Variables) (restore func(),
 		if err != nil {
 			return restore, fmt.Errorf("%s: env %s: %w", f.Path, e.Name, err)
 		}
+		vars.Hide(e.Name, value)
 		old, was := os.LookupEnv(e.Name)
 		if err := os.Setenv(e.Name, value); err != nil {
 			return restore, fmt.Errorf("%s: env %s: %w", f.Path, e.Name, err)

@@ -200,7 +200,9 @@ func (a *tailAsk) open(ctx context.Context, run string) (_ *opened, err error) {
 	}
 	o.closers = append(o.closers, func() error { return objectstore.Close(o.tables) })
 	o.store = rawlog.StoreInfo{Address: a.table.String(), Durability: o.tables.Durability()}
-	if err := (where{log: a.log, options: a.options}).openLog(ctx, o, nil, run); err != nil {
+	w := where{store: parent, log: a.log, options: a.options}
+	o.noteInsecure(w.insecure(nil, kind{}))
+	if err := w.openLog(ctx, o, nil, run); err != nil {
 		return nil, fmt.Errorf("the log's store: %w", err)
 	}
 	return o, nil

@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"queuebench/internal/command"
+	"queuebench/internal/secret"
 	"queuebench/internal/version"
 	"queuebench/queue/deltalake"
 	"queuebench/rawlog"
@@ -42,7 +43,7 @@ func recordTail(c *cli.Context, run string, cfg tailing.Config, q *deltalake.Que
 		return err
 	}
 	defer prune(spool)
-	log, err := logwriter.New(logwriter.Options{Store: stores.log, Run: run, Clock: cfg.Clock.Identity(), SpoolDir: cfg.SpoolDir, PartAge: c.Duration("part-age")})
+	log, err := logwriter.New(logwriter.Options{Store: stores.log, Run: run, Clock: cfg.Clock.Identity(), SpoolDir: cfg.SpoolDir, PartAge: c.Duration("part-age"), Strike: secret.From(c.Context).Strike})
 	if err != nil {
 		return err
 	}
@@ -56,7 +57,7 @@ func recordTail(c *cli.Context, run string, cfg tailing.Config, q *deltalake.Que
 	m := &rawlog.Manifest{
 		Schema: rawlog.SchemaVersion, Run: run, Program: rawlog.Program{Name: "bench", Version: version.Number(), Go: goVersion()},
 		Host: hostinfo.Describe(), Clock: cfg.Clock.Identity(), Queue: info, Store: stores.store, LogStore: stores.logAt,
-		Settings: all, Warnings: []string{}, Steps: []rawlog.Step{}, StartedNs: cfg.Clock.Now(),
+		Settings: all, Warnings: append([]string{}, stores.warnings...), Steps: []rawlog.Step{}, StartedNs: cfg.Clock.Now(),
 	}
 	if err := log.Begin(c.Context, m); err != nil {
 		_, closeErr := log.Close(c.Context)

@@ -7,8 +7,11 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"queuebench/analysis"
 	"queuebench/internal/command"
 	"queuebench/internal/versitygw"
+	"queuebench/objectstore"
+	"queuebench/rawlog/logstore"
 )
 
 // The store's flags reach it: a server with an authority of its own.
@@ -62,4 +65,51 @@ func contextOf(t *testing.T, name string, args ...string) (got *cli.Context) {
 		t.Fatalf("%s %q: status %d", name, args, status)
 	}
 	return got
+}
+
+// TLS that is switched off is said in the run, wherever it is looked at.
+func TestAnInsecureRunSaysSo(t *testing.T) {
+	gw := versitygw.StartWith(t, versitygw.Options{TLS: true})
+	bareEnvironment(t)
+	for _, kv := range gw.Environ() {
+		name, value, _ := strings.Cut(kv, "=")
+		t.Setenv(name, value)
+	}
+	line := "run --rate 200 --duration 300ms --commit-interval 20ms --json --store s3://queuebench/x --s3-backend minio --path-style --region us-east-1 --endpoint " + gw.Endpoint
+	for flags, want := range map[string][]string{
+		" --insecure":                                 {"the store was not verified"},
+		" --insecure --log-store ./logs":              {"the store was not verified"},
+		" --log-store ./logs2 --ca-file " + gw.CAFile: nil,
+	} {
+		status, stdout, stderr := bench(t, strings.Fields(line+flags)...)
+		if status != 0 {
+			t.Fatalf("status %d, %s%s", status, stdout, stderr)
+		}
+		options := objectstore.Options{Insecure: true}
+		src, err := logstore.Open(t.Context(), lastLine(stdout), options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := analysis.Read(t.Context(), src, analysis.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts := map[string]string{
+			"standard error": stderr, "the result": strings.Join(jsonOf(t, stdout).Warnings, "\n"), "the manifest": strings.Join(d.Manifest.Warnings, "\n"),
+		}
+		for where, text := range texts {
+			if strings.Count(text, "insecure: ") != len(want) {
+				t.Errorf("bench%s: %s says %q", flags, where, text)
+			}
+			for _, w := range want {
+				if !strings.Contains(text, w) {
+					t.Errorf("bench%s: %s does not say that %s: %q", flags, where, w, text)
+				}
+			}
+		}
+	}
+	status, _, stderr := bench(t, strings.Fields(strings.Replace(line, "--json", "", 1)+" --log-store ./logs3")...)
+	if status != 1 || !strings.Contains(stderr, "not trusted") {
+		t.Errorf("unverified by default: status %d, %s", status, stderr)
+	}
 }

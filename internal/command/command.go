@@ -22,6 +22,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"queuebench/internal/nearest"
+	"queuebench/internal/secret"
 )
 
 // The exit statuses of every command.
@@ -106,20 +107,26 @@ func unread(err error, name string) bool {
 }
 
 // Main runs an app with arguments (args[0] is the program's name) and returns
-// the exit status. Results go to stdout, all else to stderr.
+// the exit status. Results go to stdout, all else to stderr, both without the
+// secrets that are known.
 //
 // Of urfave/cli it uses the flags, commands and contexts, not App.Run: its help
 // runs on text/template, whose reflection keeps every exported method of the
 // whole program alive and makes bench 4.3 MB larger (measured: 21.6 to 17.3).
 func Main(ctx context.Context, app *cli.App, args []string, stdout, stderr io.Writer) int {
-	app.Writer, app.ErrWriter = stdout, stderr
+	known := secret.NewKnown(os.Environ())
+	results := secret.NewWriter(stdout, known)
+	app.Writer, app.ErrWriter = results, stderr
 	app.Commands = append(app.Commands, completionCommand(app))
-	err := dispatch(ctx, app, args[min(1, len(args)):])
+	err := dispatch(secret.With(ctx, known), app, args[min(1, len(args)):])
+	if flushed := results.Flush(); flushed != nil {
+		err = errors.Join(err, fmt.Errorf("writing the result: %w", flushed))
+	}
 	if f, ok := stdout.(*os.File); ok && unread(err, f.Name()) {
 		return statusUnread
 	}
 	if err != nil {
-		text := oneLine(err)
+		text := known.Strike(oneLine(err))
 		if Status(err) == StatusInterrupted && !strings.HasPrefix(text, "interrupted") {
 			text = "interrupted: " + text // "context canceled" tells nobody
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"queuebench/internal/nearest"
+	"queuebench/internal/secret"
 )
 
 // parse reads the flags of a command, which may stand before, between and after
@@ -44,7 +45,28 @@ func parse(command *cli.Command, args []string) (*flag.FlagSet, error) {
 	if err := joinAliases(command.Flags, set); err != nil {
 		return nil, err
 	}
+	if err := refuseSecrets(set); err != nil {
+		return nil, err
+	}
 	return set, missing(command.Flags, set)
+}
+
+// errSecret does not repeat what stood there.
+var errSecret = errors.New("an address with a user or a password in it would be seen in the list of processes and recorded: give these in the environment, or in a file that a flag names")
+
+// refuseSecrets refuses flags and arguments with a secret in an address.
+func refuseSecrets(set *flag.FlagSet) (err error) {
+	set.Visit(func(f *flag.Flag) {
+		if err == nil && secret.InAddress(f.Value.String()) {
+			err = fmt.Errorf("--%s: %w", f.Name, errSecret)
+		}
+	})
+	for _, word := range set.Args() {
+		if err == nil && secret.InAddress(word) {
+			err = errSecret
+		}
+	}
+	return err
 }
 
 // joinAliases gives all names of a flag the value that one of them was given.

@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"queuebench/internal/nearest"
+	"queuebench/internal/secret"
 )
 
 // Setting is the value of a flag, as it is written on a command line.
@@ -80,6 +81,9 @@ func With(c *cli.Context, layers ...[]Setting) (*cli.Context, error) {
 			f, err := flagNamed(c.Command, s.Name)
 			if err != nil {
 				return nil, err
+			}
+			if secret.InAddress(s.Value) {
+				return nil, fmt.Errorf("%s: %w", s.Name, errSecret)
 			}
 			first := !begun[Name(f)]
 			begun[Name(f)] = true

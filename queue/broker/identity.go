@@ -5,13 +5,15 @@ import (
 	"crypto/x509"
 	"fmt"
 	"os"
-	"strings"
+
+	"queuebench/internal/secret"
 )
 
 // Identity is how a client names itself to a server, and knows the server. It is
 // never written anywhere.
 type Identity struct {
-	User, Password string
+	User     string
+	Password secret.Text
 	// TLS asks for an encrypted connection, also where the address does not.
 	TLS bool
 	// CAFile has the certificates that vouch for the server, PEM; empty for those
@@ -45,7 +47,7 @@ func (id Identity) TLSConfig(byAddress bool) (*tls.Config, error) {
 		return nil, fmt.Errorf("a client's certificate needs its key, and a key its certificate: name both files")
 	}
 	if id.CertFile != "" {
-		pair, err := tls.LoadX509KeyPair(id.CertFile, id.KeyFile)
+		pair, err := id.pair()
 		if err != nil {
 			return nil, fmt.Errorf("the client's certificate: %w", err)
 		}
@@ -54,14 +56,15 @@ func (id Identity) TLSConfig(byAddress bool) (*tls.Config, error) {
 	return cfg, nil
 }
 
-// ReadSecret is the content of a file without the line's end.
-func ReadSecret(path string) (string, error) {
-	b, err := os.ReadFile(path)
+// pair is the client's certificate with its key, which nobody else may read.
+func (id Identity) pair() (tls.Certificate, error) {
+	cert, err := os.ReadFile(id.CertFile)
 	if err != nil {
-		return "", err
+		return tls.Certificate{}, err
 	}
-	if s := strings.TrimRight(string(b), "\r\n"); s != "" {
-		return s, nil
+	key, err := secret.ReadFile(id.KeyFile)
+	if err != nil {
+		return tls.Certificate{}, err
 	}
-	return "", fmt.Errorf("%s is empty", path)
+	return tls.X509KeyPair(cert, key)
 }

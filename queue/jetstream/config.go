@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"queuebench/internal/secret"
 	"queuebench/queue/broker"
 )
 
@@ -46,7 +47,8 @@ type Config struct {
 	Identity broker.Identity
 	// Token and CredsFile are the other ways of a client to name itself: a token,
 	// and a file with a JWT and its key; empty for none.
-	Token, CredsFile string
+	Token     secret.Text
+	CredsFile string
 	// Monitor is the address of the server's monitoring, http://host:8222, which
 	// alone tells how it syncs its files; empty for none.
 	Monitor string

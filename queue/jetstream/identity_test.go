@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"queuebench/queue"
+	"queuebench/internal/secret"
 	"queuebench/queue/broker"
 )
 
@@ -51,7 +52,7 @@ func certificate(t *testing.T) (cert, key string) {
 
 func TestIdentities(t *testing.T) {
 	cert, key := certificate(t)
-	password := broker.Identity{User: "ann", Password: "secret"}
+	password := broker.Identity{User: "ann", Password: secret.Of("secret")}
 	for name, c := range map[string]struct {
 		server      serverConfig
 		right       Config
@@ -59,8 +60,8 @@ func TestIdentities(t *testing.T) {
 		wrongSays   string
 		wrongHidden string
 	}{
-		"token":    {serverConfig{Token: "t0ken"}, Config{Token: "t0ken"}, Config{Token: "other"}, "uthorization", "other"},
-		"password": {serverConfig{User: "ann", Password: "secret"}, Config{Identity: password}, Config{Identity: broker.Identity{User: "ann", Password: "wrong!"}}, "uthorization", "wrong!"},
+		"token":    {serverConfig{Token: "t0ken"}, Config{Token: secret.Of("t0ken")}, Config{Token: secret.Of("other")}, "uthorization", "other"},
+		"password": {serverConfig{User: "ann", Password: "secret"}, Config{Identity: password}, Config{Identity: broker.Identity{User: "ann", Password: secret.Of("wrong!")}}, "uthorization", "wrong!"},
 		"tls":      {serverConfig{CertFile: cert, KeyFile: key}, Config{Identity: broker.Identity{CAFile: cert}}, Config{Identity: broker.Identity{TLS: true}}, "certificate", "\x00"},
 		"mutual tls": {serverConfig{CertFile: cert, KeyFile: key, CAFile: cert},
 			Config{Identity: broker.Identity{CAFile: cert, CertFile: cert, KeyFile: key}}, Config{Identity: broker.Identity{CAFile: cert}}, "", "\x00"},

@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"queuebench/internal/secret"
 	"queuebench/queue"
 	"queuebench/queue/broker"
 )
@@ -79,12 +80,15 @@ func (q *Queue) connect(ctx context.Context, name string, event func(queue.Event
 		opts = append(opts, nats.Secure(tlsConfig))
 	}
 	if q.cfg.Identity.User != "" {
-		opts = append(opts, nats.UserInfo(q.cfg.Identity.User, q.cfg.Identity.Password))
+		opts = append(opts, nats.UserInfo(q.cfg.Identity.User, q.cfg.Identity.Password.Reveal()))
 	}
-	if q.cfg.Token != "" {
-		opts = append(opts, nats.Token(q.cfg.Token))
+	if !q.cfg.Token.IsZero() {
+		opts = append(opts, nats.Token(q.cfg.Token.Reveal()))
 	}
 	if q.cfg.CredsFile != "" {
+		if err := secret.CheckFile(q.cfg.CredsFile); err != nil {
+			return nil, fmt.Errorf("jetstream: %w", err)
+		}
 		opts = append(opts, nats.UserCredentials(q.cfg.CredsFile))
 	}
 	if deadline, ok := ctx.Deadline(); ok {

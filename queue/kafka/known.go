@@ -1,6 +1,7 @@
 package kafka
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"queuebench/internal/nearest"
+	"queuebench/internal/secret"
 )
 
 // day is the longest time that a setting may ask for, in milliseconds.
@@ -22,7 +24,7 @@ var known = []setting{
 	{names: []string{"ssl.ca.location"}, what: "file of PEM certificates; those of the system", set: text(func(s *Settings) *string { return &s.TLS.CAFile })},
 	{names: []string{"ssl.certificate.location"}, what: "file of the client's own PEM certificate; none", set: text(func(s *Settings) *string { return &s.TLS.CertFile })},
 	{names: []string{"ssl.key.location"}, what: "file of its PEM key; none", set: text(func(s *Settings) *string { return &s.TLS.KeyFile })},
-	{names: []string{"ssl.key.password"}, what: "password of an encrypted key; none", secret: true, set: text(func(s *Settings) *string { return &s.TLS.KeyPassword })},
+	{names: []string{"ssl.key.password"}, what: "password of an encrypted key; none", secret: true, set: hiddenText(func(s *Settings) *secret.Text { return &s.TLS.KeyPassword })},
 	{names: []string{"enable.ssl.certificate.verification"}, what: "true, false; true", set: func(s *Settings, v string) error {
 		return truth(func(s *Settings) *bool { return &s.TLS.Insecure })(s, inverted(v))
 	}},
@@ -34,7 +36,7 @@ var known = []setting{
 	}},
 	{names: []string{"sasl.mechanism", "sasl.mechanisms"}, what: "PLAIN, SCRAM-SHA-256, SCRAM-SHA-512; required for SASL", set: oneOf(func(s *Settings) *string { return &s.SASL.Mechanism }, "PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")},
 	{names: []string{"sasl.username"}, what: "text; none", set: text(func(s *Settings) *string { return &s.SASL.Username })},
-	{names: []string{"sasl.password"}, what: "text, from a file or KAFKA_SASL_PASSWORD; none", secret: true, set: text(func(s *Settings) *string { return &s.SASL.Password })},
+	{names: []string{"sasl.password"}, what: "text, from a file or KAFKA_SASL_PASSWORD; none", secret: true, set: hiddenText(func(s *Settings) *secret.Text { return &s.SASL.Password })},
 	{names: []string{"socket.timeout.ms"}, what: "100 to 900000 ms; 10000", set: millis(func(s *Settings) *time.Duration { return &s.Request }, 100, 900_000)},
 	{names: []string{"socket.connection.setup.timeout.ms"}, what: "1000 to a day, ms; 10000", set: millis(func(s *Settings) *time.Duration { return &s.Dial }, 1000, day)},
 	{names: []string{"connections.max.idle.ms"}, what: "100 to 900000 ms; 300000", set: millis(func(s *Settings) *time.Duration { return &s.Idle }, 100, 900_000)},
@@ -128,6 +130,9 @@ func inverted(v string) string {
 	return v
 }
 
+// errUserinfo does not repeat what stood there.
+var errUserinfo = errors.New("an address takes no user and no password, since it is recorded with the run: they are sasl.username and sasl.password, which come from a file of settings or the environment")
+
 func setBrokers(s *Settings, v string) error {
 	var all []string
 	for b := range strings.SplitSeq(v, ",") {
@@ -137,6 +142,9 @@ func setBrokers(s *Settings, v string) error {
 		_, rest, scheme := strings.Cut(b, "://")
 		if scheme { // PLAINTEXT://host:port, as brokers write their listeners
 			b = rest
+		}
+		if strings.Contains(b, "@") {
+			return errUserinfo
 		}
 		all = append(all, b)
 	}

@@ -1,6 +1,7 @@
 package kafka
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"queuebench/internal/nearest"
+	"queuebench/internal/secret"
 )
 
 // setting is a name of librdkafka's, or of the Java client's where that differs.
@@ -27,7 +29,10 @@ func (s *Settings) Set(name, value string) (warning string, err error) {
 			continue
 		}
 		if err := k.set(s, value); err != nil {
-			if k.secret {
+			switch {
+			case errors.Is(err, errUserinfo):
+				return "", fmt.Errorf("kafka: %s: %w", name, err)
+			case k.secret:
 				return "", fmt.Errorf("kafka: %s: its value is not valid", name)
 			}
 			return "", fmt.Errorf("kafka: %s=%s: %w", name, value, err)
@@ -40,9 +45,10 @@ func (s *Settings) Set(name, value string) (warning string, err error) {
 	return "", fmt.Errorf("kafka: there is no setting %q%s", name, nearest.DidYouMean(name, knownNames()))
 }
 
-// IsSecret tells whether the value of a name must not be told.
+// IsSecret tells whether the value of a name must not be told, also of one that
+// this client does not know.
 func IsSecret(name string) bool {
-	return slices.ContainsFunc(known, func(k setting) bool { return k.secret && slices.Contains(k.names, name) })
+	return strings.Contains(strings.ToLower(name), "jaas") || secret.NamesSecret(name) || slices.ContainsFunc(known, func(k setting) bool { return k.secret && slices.Contains(k.names, name) })
 }
 
 // OfGroup tells whether a name is a setting of consumer groups.
@@ -61,6 +67,10 @@ func knownNames() (all []string) {
 
 func text(at func(*Settings) *string) func(*Settings, string) error {
 	return func(s *Settings, v string) error { *at(s) = v; return nil }
+}
+
+func hiddenText(at func(*Settings) *secret.Text) func(*Settings, string) error {
+	return func(s *Settings, v string) error { *at(s) = secret.Of(v); return nil }
 }
 
 func oneOf(at func(*Settings) *string, values ...string) func(*Settings, string) error {

@@ -13,6 +13,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"queuebench/internal/secret"
 	"queuebench/queue"
 )
 
@@ -202,7 +203,7 @@ func TestSASL(t *testing.T) {
 		k := cluster(t, kfake.EnableSASL(), kfake.Superuser(mechanism, "anna", "right"))
 		for password, good := range map[string]bool{"right": true, "wr0ng-secret": false} {
 			cfg := config(k)
-			cfg.Settings.Protocol, cfg.Settings.SASL = "sasl_plaintext", SASL{mechanism, "anna", password}
+			cfg.Settings.Protocol, cfg.Settings.SASL = "sasl_plaintext", SASL{mechanism, "anna", secret.Of(password)}
 			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 			q, err := New(ctx, cfg)
 			cancel()

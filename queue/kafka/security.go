@@ -13,6 +13,8 @@ import (
 	"github.com/twmb/franz-go/pkg/sasl/plain"
 	"github.com/twmb/franz-go/pkg/sasl/scram"
 	"github.com/youmark/pkcs8"
+
+	"queuebench/internal/secret"
 )
 
 // security is how the client connects and shows who it is.
@@ -27,7 +29,7 @@ func (s *Settings) security() (opts []kgo.Opt, err error) {
 	if !strings.HasPrefix(s.Protocol, "sasl_") {
 		return opts, nil
 	}
-	switch user, password := s.SASL.Username, s.SASL.Password; s.SASL.Mechanism {
+	switch user, password := s.SASL.Username, s.SASL.Password.Reveal(); s.SASL.Mechanism {
 	case "PLAIN":
 		opts = append(opts, kgo.SASL(plain.Auth{User: user, Pass: password}.AsMechanism()))
 	case "SCRAM-SHA-256":
@@ -49,7 +51,7 @@ func (s *Settings) checkSecurity() error {
 		return errors.New("kafka: sasl.mechanism is missing: say PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512")
 	case sasl && s.SASL.Username == "":
 		return errors.New("kafka: sasl.username is missing")
-	case sasl && s.SASL.Password == "":
+	case sasl && s.SASL.Password.IsZero():
 		return errors.New("kafka: sasl.password is missing: it comes from a file of settings, or from the environment (KAFKA_SASL_PASSWORD)")
 	case (s.TLS.CertFile == "") != (s.TLS.KeyFile == ""):
 		return errors.New("kafka: ssl.certificate.location and ssl.key.location belong together: one of them is missing")
@@ -105,12 +107,12 @@ func (t *TLS) pair() (tls.Certificate, error) {
 	if err != nil {
 		return none, fmt.Errorf("kafka: ssl.certificate.location: %w", err)
 	}
-	text, err := os.ReadFile(t.KeyFile)
+	text, err := secret.ReadFile(t.KeyFile)
 	if err != nil {
 		return none, fmt.Errorf("kafka: ssl.key.location: %w", err)
 	}
-	if t.KeyPassword != "" {
-		if text, err = decrypt(text, t.KeyPassword); err != nil {
+	if !t.KeyPassword.IsZero() {
+		if text, err = decrypt(text, t.KeyPassword.Reveal()); err != nil {
 			return none, fmt.Errorf("kafka: ssl.key.location: %s: %w", t.KeyFile, err)
 		}
 	}

@@ -2,6 +2,8 @@ package kafka
 
 import (
 	"time"
+
+	"queuebench/internal/secret"
 )
 
 // Settings are the settings of Kafka's clients, by their meaning. Set reads them
@@ -27,15 +29,16 @@ type Settings struct {
 // TLS says how brokers are trusted and how the client shows who it is.
 type TLS struct {
 	CAFile, CertFile, KeyFile string
-	KeyPassword               string
+	KeyPassword               secret.Text
 	Insecure                  bool // the broker's certificate is not checked
 	AnyName                   bool // its name is not checked
 }
 
 // SASL says how the client shows who it is.
 type SASL struct {
-	Mechanism          string // PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512
-	Username, Password string
+	Mechanism string // PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512
+	Username  string
+	Password  secret.Text
 }
 
 // ProducerSettings are those of producers.

@@ -20,6 +20,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/youmark/pkcs8"
 
+	"queuebench/internal/secret"
 	"queuebench/queue"
 )
 
@@ -38,7 +39,7 @@ func TestNames(t *testing.T) {
 	p, c := s.Producer, s.Consumer
 	if !slices.Equal(s.Brokers, []string{"a:1", "b:2"}) || p.Acks != 1 || p.Linger != 500*time.Microsecond || p.BufferBytes != 2<<20 || p.Compression != "zstd" ||
 		p.Delivery != 0 || c.Commit != CommitNever || c.Reset != "earliest" || c.ReadCommitted || c.Assignment[0] != "cooperative-sticky" ||
-		!s.TLS.Insecure || !s.TLS.AnyName || s.SASL.Password != "a=b=c" {
+		!s.TLS.Insecure || !s.TLS.AnyName || s.SASL.Password.Reveal() != "a=b=c" {
 		t.Errorf("read as %+v", s)
 	}
 	if note, err := s.Set("statistics.interval.ms", "5"); err != nil || !strings.Contains(note, "no effect") {
@@ -231,13 +232,13 @@ func TestTLS(t *testing.T) {
 		tls   TLS
 		good  bool
 	}{
-		{right, TLS{CAFile: rightFile, CertFile: rightFile, KeyFile: keyFile, KeyPassword: "key-secret"}, true},
-		{right, TLS{CAFile: rightFile, CertFile: rightFile, KeyFile: keyFile, KeyPassword: "wr0ng"}, false},
+		{right, TLS{CAFile: rightFile, CertFile: rightFile, KeyFile: keyFile, KeyPassword: secret.Of("key-secret")}, true},
+		{right, TLS{CAFile: rightFile, CertFile: rightFile, KeyFile: keyFile, KeyPassword: secret.Of("wr0ng")}, false},
 		{right, TLS{CAFile: rightFile}, false}, // the broker wants a certificate
-		{other, TLS{CAFile: otherFile, CertFile: rightFile, KeyFile: keyFile, KeyPassword: "key-secret"}, false},
-		{other, TLS{CAFile: otherFile, CertFile: rightFile, KeyFile: keyFile, KeyPassword: "key-secret", AnyName: true}, true},
-		{other, TLS{CertFile: rightFile, KeyFile: keyFile, KeyPassword: "key-secret", AnyName: true}, false},
-		{other, TLS{CertFile: rightFile, KeyFile: keyFile, KeyPassword: "key-secret", Insecure: true}, true},
+		{other, TLS{CAFile: otherFile, CertFile: rightFile, KeyFile: keyFile, KeyPassword: secret.Of("key-secret")}, false},
+		{other, TLS{CAFile: otherFile, CertFile: rightFile, KeyFile: keyFile, KeyPassword: secret.Of("key-secret"), AnyName: true}, true},
+		{other, TLS{CertFile: rightFile, KeyFile: keyFile, KeyPassword: secret.Of("key-secret"), AnyName: true}, false},
+		{other, TLS{CertFile: rightFile, KeyFile: keyFile, KeyPassword: secret.Of("key-secret"), Insecure: true}, true},
 	} {
 		k := cluster(t, kfake.TLS(&tls.Config{
 			Certificates: []tls.Certificate{{Certificate: [][]byte{c.shown}, PrivateKey: key}}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: pool,

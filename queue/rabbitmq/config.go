@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"time"
 
+	"queuebench/internal/secret"
 	"queuebench/queue"
 	"queuebench/queue/broker"
 )
@@ -73,8 +74,8 @@ func (c Config) withDefaults() Config {
 	if c.Type == "" {
 		c.Type = Quorum
 	}
-	if c.Identity.User == "" && c.Identity.Password == "" {
-		c.Identity.User, c.Identity.Password = "guest", "guest"
+	if c.Identity.User == "" && c.Identity.Password.IsZero() {
+		c.Identity.User, c.Identity.Password = "guest", secret.Of("guest")
 	}
 	return c
 }

@@ -69,7 +69,7 @@ func (q *Queue) dial(ctx context.Context, name string) (*amqp.Connection, error)
 		timeout = max(time.Millisecond, min(timeout, time.Until(deadline)))
 	}
 	conn, err := amqp.DialConfig(url, amqp.Config{
-		SASL:            []amqp.Authentication{&amqp.PlainAuth{Username: q.cfg.Identity.User, Password: q.cfg.Identity.Password}},
+		SASL:            []amqp.Authentication{&amqp.PlainAuth{Username: q.cfg.Identity.User, Password: q.cfg.Identity.Password.Reveal()}},
 		TLSClientConfig: tlsConfig, Heartbeat: 10 * time.Second,
 		Properties: amqp.Table{"connection_name": "queuebench " + q.cfg.Name + " " + name},
 		Dial: func(network, addr string) (net.Conn, error) {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"queuebench/queue"
+	"queuebench/internal/secret"
 	"queuebench/queue/broker"
 	"queuebench/queue/queuetest"
 )
@@ -203,7 +204,7 @@ func TestClientsConnectAgain(t *testing.T) {
 }
 
 func TestAWrongPasswordIsRefused(t *testing.T) {
-	_, err := New(t.Context(), Config{URL: url(t), Name: "x", Identity: broker.Identity{User: "guest", Password: "wr0ng"}})
+	_, err := New(t.Context(), Config{URL: url(t), Name: "x", Identity: broker.Identity{User: "guest", Password: secret.Of("wr0ng")}})
 	if err == nil || strings.Contains(err.Error(), "wr0ng") || !strings.Contains(err.Error(), "guest") {
 		t.Errorf("the error is %v", err)
 	}

@@ -61,7 +61,7 @@ func New(ctx context.Context, cfg Config) (*Queue, error) {
 			opts.TLSConfig.ServerName = host.ServerName
 		}
 	}
-	opts.Username, opts.Password = cfg.Identity.User, cfg.Identity.Password
+	opts.Username, opts.Password = cfg.Identity.User, cfg.Identity.Password.Reveal()
 	opts.Protocol, opts.MaxRetries, opts.PoolSize, opts.ClientName = 2, -1, 1, "queuebench"
 	opts.DialerRetries = 1
 	silence()

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"queuebench/queue"
+	"queuebench/internal/secret"
 	"queuebench/queue/broker"
 	"queuebench/queue/queuetest"
 )
@@ -208,8 +209,8 @@ func TestWhatIsNotOursIsLeftAlone(t *testing.T) {
 
 func TestPasswords(t *testing.T) {
 	s := start(t, "--requirepass", "secret")
-	open(t, Config{URL: s.url(), Identity: broker.Identity{Password: "secret"}})
-	if _, err := New(t.Context(), Config{URL: s.url(), Name: "x", Identity: broker.Identity{Password: "wr0ng"}}); err == nil || strings.Contains(err.Error(), "wr0ng") {
+	open(t, Config{URL: s.url(), Identity: broker.Identity{Password: secret.Of("secret")}})
+	if _, err := New(t.Context(), Config{URL: s.url(), Name: "x", Identity: broker.Identity{Password: secret.Of("wr0ng")}}); err == nil || strings.Contains(err.Error(), "wr0ng") {
 		t.Errorf("the error is %v", err)
 	}
 }

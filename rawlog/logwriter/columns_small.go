@@ -88,12 +88,18 @@ func batchesLayout() layout[batchRow] {
 	return l
 }
 
-func eventsLayout() layout[eventRow] {
+// eventsLayout has strike, which may be nil, take secrets out of the texts.
+func eventsLayout(strike func(string) string) layout[eventRow] {
 	l := layout[eventRow]{table: &rawlog.Events, chunkRows: smallChunk, groupRows: smallGroup}
 	l.field(0, func(r *eventRow) int64 { return r.TimeNs })
 	l.text(func(r *eventRow) string { return r.Actor })
 	l.text(func(r *eventRow) string { return r.Kind })
-	l.text(func(r *eventRow) string { return r.Text })
+	l.text(func(r *eventRow) string {
+		if strike == nil {
+			return r.Text
+		}
+		return strike(r.Text)
+	})
 	l.field(rawlog.Null, func(r *eventRow) int64 { return r.DurationNs })
 	return l
 }

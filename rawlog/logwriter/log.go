@@ -31,6 +31,10 @@ type Options struct {
 	// before Append waits; 0 for 2^19.
 	BacklogRows int
 
+	// Strike takes secrets out of the texts that others made, those of events and
+	// in the manifest, should one hold a secret against all care; nil for none.
+	Strike func(string) string
+
 	// FirstIndex is the index of the first part of an actor's table: 0, but
 	// where a run goes on that has parts already. Nil for 0.
 	FirstIndex func(table string, step, repeat int, actor string) int
@@ -144,7 +148,7 @@ func (l *Log) Batches(step, repeat int, actor string) *BatchesWriter {
 
 // Events is Sent for the table events.
 func (l *Log) Events(step, repeat int, actor string) *EventsWriter {
-	return open(l, eventsLayout(), step, repeat, actor)
+	return open(l, eventsLayout(l.opt.Strike), step, repeat, actor)
 }
 
 // actorName is what may stand in a part's name.

@@ -20,7 +20,7 @@ const manifestAttempts = 6
 func (l *Log) Begin(ctx context.Context, m *rawlog.Manifest) error {
 	l.manifests.Lock()
 	defer l.manifests.Unlock()
-	body, err := encodeManifest(m)
+	body, err := l.encodeManifest(m)
 	if err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func (l *Log) Begin(ctx context.Context, m *rawlog.Manifest) error {
 func (l *Log) WriteManifest(ctx context.Context, m *rawlog.Manifest) error {
 	l.manifests.Lock() // the last call is the one that stays
 	defer l.manifests.Unlock()
-	body, err := encodeManifest(m)
+	body, err := l.encodeManifest(m)
 	if err != nil {
 		return err
 	}
@@ -53,10 +53,13 @@ func (l *Log) WriteManifest(ctx context.Context, m *rawlog.Manifest) error {
 	return fmt.Errorf("raw log: storing %s: %w: it was left in the spool as %s", m.Name(), err, inSpool)
 }
 
-func encodeManifest(m *rawlog.Manifest) ([]byte, error) {
+func (l *Log) encodeManifest(m *rawlog.Manifest) ([]byte, error) {
 	body, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("raw log: encoding %s: %w", m.Name(), err)
+	}
+	if l.opt.Strike != nil {
+		body = []byte(l.opt.Strike(string(body)))
 	}
 	return append(body, '\n'), nil
 }

@@ -64,6 +64,7 @@ type recorder struct {
 	start     int64 // of the step, ns since the epoch
 	intervals []Interval
 	series    []int // which histograms of an interval this one records
+	alike     []int // positions in series that liveInterval.common counts for
 	live      []*liveInterval
 	free      []*liveInterval
 	clock     int64 // counts uses
@@ -76,6 +77,8 @@ type liveInterval struct {
 	from, to int64 // ns since the epoch
 	used     int64
 	counters []stats.Counter // by position in recorder.series
+	// common has the values that are those of several series.
+	common stats.Counter
 }
 
 func newRecorder(start int64, intervals []Interval, series ...int) *recorder {
@@ -126,6 +129,10 @@ func (r *recorder) find(intended int64) *liveInterval {
 // rest moves what was counted to the interval.
 func (r *recorder) rest(l *liveInterval) {
 	iv := &r.intervals[l.index]
+	for _, i := range r.alike {
+		l.counters[i].Add(&l.common)
+	}
+	l.common.Take()
 	for i, k := range r.series {
 		if l.counters[i].N() > 0 {
 			h := iv.series(k)

@@ -75,10 +75,10 @@ type messageKey struct {
 // producer is what a join knows of a producer.
 type producer struct {
 	id        int32
-	watermark int64 // of its rows, ns since the epoch
-	// blocks are open; gone ones are doneBlock or asideBlock.
-	blocks, gone map[int64]*block
-	newest       int64
+	watermark int64            // of its rows, ns since the epoch
+	blocks    map[int64]*block // open
+	gone      goneBlocks
+	newest    int64
 	// The blocks used last, by rows and by deliveries.
 	rowBlock, deliveryBlock *block
 }
@@ -115,6 +115,8 @@ type joiner struct {
 	lastOne   *producer
 	aside     map[messageKey]*straggler
 	free      []*block
+	scratch   scratch
+	single    bool // rows are counted one by one
 	openCount int
 	err       error
 }
@@ -133,7 +135,7 @@ const (
 )
 
 func newJoiner(s *StepDigest, groups []string) *joiner {
-	return &joiner{
+	j := &joiner{
 		rowPartition: -1,
 		step:         s, start: s.StartNs, groups: groups, until: math.MaxInt64, endToEnd: s.NoEndToEnd == "",
 		sending:   newRecorder(s.StartNs, s.Intervals, int(SendLag), ownSeries, int(Publish)),
@@ -141,6 +143,8 @@ func newJoiner(s *StepDigest, groups []string) *joiner {
 		producers: map[int32]*producer{}, aside: map[messageKey]*straggler{},
 		slowest: newSlowFinder(len(s.Intervals), 0, s.Duration),
 	}
+	j.sending.alike = []int{recSendLag, recOwnLag}
+	return j
 }
 
 func (j *joiner) producer(id int64) *producer {
@@ -152,7 +156,7 @@ func (j *joiner) producer(id int64) *producer {
 	}
 	p := j.producers[int32(id)]
 	if p == nil {
-		p = &producer{id: int32(id), watermark: math.MaxInt64, blocks: map[int64]*block{}, gone: map[int64]*block{}}
+		p = &producer{id: int32(id), watermark: math.MaxInt64, blocks: map[int64]*block{}}
 		if !j.sentWhole {
 			// A producer without a part of its own: nothing is known of it.
 			p.watermark = math.MinInt64

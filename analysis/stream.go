@@ -21,6 +21,9 @@ type stream struct {
 	open    bool
 	cols    []rawlog.Values
 	pos, n  int // in the batch
+	// alike is the end of rows that were found to be alike; those before single
+	// are counted one by one.
+	alike, single int
 }
 
 // reading is what the streams of a Read share.
@@ -52,6 +55,7 @@ func (s *stream) load() (bool, error) {
 		}
 		if s.reader.Next() {
 			s.pos, s.n, s.cols = 0, s.reader.Len(), s.reader.Columns()
+			s.alike, s.single = 0, 0
 			for _, column := range s.times {
 				s.parts[s.next].shift.all(s.cols[column].Ints[:s.n])
 			}
@@ -132,7 +136,11 @@ func (s *sentStream) advance(j *joiner, limit int64) {
 			s.statuses = append(s.statuses, status)
 		}
 	}
-	for first := s.pos; s.pos < s.n && (s.pos == first || intended[s.pos] <= limit); s.pos++ {
+	for first := s.pos; s.pos < s.n && j.err == nil && (s.pos == first || intended[s.pos] <= limit); s.pos++ {
+		if n := s.batch(j, limit); n > 0 {
+			s.pos += n - 1
+			continue
+		}
 		i := s.pos
 		status := invalidStatus
 		if code := codes[i]; code >= 0 {
@@ -181,7 +189,11 @@ func (s *receivedStream) advance(j *joiner, limit int64) {
 	}
 	j.from = s
 	a, stamps := &j.step.Accounting, &j.step.Stamps
-	for first := s.pos; s.pos < s.n && (s.pos == first || received[s.pos] <= limit); s.pos++ {
+	for first := s.pos; s.pos < s.n && j.err == nil && (s.pos == first || received[s.pos] <= limit); s.pos++ {
+		if n := s.batch(j); n > 0 {
+			s.pos += n - 1
+			continue
+		}
 		i := s.pos
 		g := -1
 		if code := codes[i]; code >= 0 {
@@ -215,24 +227,29 @@ func (s *receivedStream) advance(j *joiner, limit int64) {
 		if !j.delivery(g, producer[i], seq[i], received[i], broker[i]) {
 			continue
 		}
-		key := highKey{producer[i], partition[i]}
-		if s.last == nil || s.lastKey != key {
-			if s.high == nil {
-				s.high = map[highKey]*int64{}
-			}
-			s.lastKey, s.last = key, s.high[key]
-			if s.last == nil {
-				s.last = new(int64)
-				*s.last = -1
-				s.high[key] = s.last
-			}
-		}
-		if seq[i] < *s.last {
+		last := s.highest(highKey{producer[i], partition[i]})
+		if seq[i] < *last {
 			a.OutOfOrder++
 		} else {
-			*s.last = seq[i]
+			*last = seq[i]
 		}
 	}
+}
+
+// highest is the highest seq seen of a producer and partition, −1 before.
+func (s *receivedStream) highest(key highKey) *int64 {
+	if s.last == nil || s.lastKey != key {
+		if s.high == nil {
+			s.high = map[highKey]*int64{}
+		}
+		s.lastKey, s.last = key, s.high[key]
+		if s.last == nil {
+			s.last = new(int64)
+			*s.last = -1
+			s.high[key] = s.last
+		}
+	}
+	return s.last
 }
 
 func (j *joiner) groupNumber(name string) int {

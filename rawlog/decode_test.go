@@ -13,6 +13,50 @@ import (
 
 // The library's encoders are the independent side.
 
+// decodeDelta decodes all values, some at a time.
+func decodeDelta(dst []int64, src []byte) error {
+	rng := rand.New(rand.NewPCG(uint64(len(dst)), uint64(len(src))))
+	var d deltaDecoder
+	if err := d.begin(src, len(dst)); err != nil {
+		return err
+	}
+	for len(dst) > 0 {
+		n := 1 + rng.IntN(min(len(dst), 300))
+		same, err := d.decode(dst[:n])
+		if err != nil {
+			return err
+		}
+		if same && slices.Min(dst[:n]) != slices.Max(dst[:n]) {
+			return errors.New("values that differ are told to be the same")
+		}
+		dst = dst[n:]
+	}
+	if d.left > 0 {
+		return damaged("%d are left", d.left)
+	}
+	return nil
+}
+
+func decodeRLE(dst []int32, src []byte, width uint) ([]byte, error) {
+	rng := rand.New(rand.NewPCG(uint64(len(dst)), uint64(len(src))))
+	var d rleDecoder
+	if err := d.begin(src, width, len(dst)); err != nil {
+		return nil, err
+	}
+	for len(dst) > 0 {
+		n := 1 + rng.IntN(min(len(dst), 300))
+		same, err := d.decode(dst[:n])
+		if err != nil {
+			return nil, err
+		}
+		if same && slices.Min(dst[:n]) != slices.Max(dst[:n]) {
+			return nil, errors.New("values that differ are told to be the same")
+		}
+		dst = dst[n:]
+	}
+	return d.src, d.ended()
+}
+
 func TestDeltaOfEveryWidth(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for width := range 65 {

@@ -16,6 +16,9 @@ import (
 const (
 	// MaxRowGroupRows is the most rows of a row group; logwriter writes 65,536.
 	MaxRowGroupRows = 1 << 18
+	// MaxBatchRows is the most rows of a batch: what of its columns a join
+	// touches stays in a processor's cache.
+	MaxBatchRows = 2048
 	// MaxPageBytes is the most bytes of a page when decompressed; a column of
 	// 65,536 numbers has half a megabyte.
 	MaxPageBytes = 16 << 20

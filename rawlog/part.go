@@ -8,7 +8,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// PartReader reads a part, a row group at a time. Its memory is used again for
+// PartReader reads a part, some thousand rows at a time. Its memory is used again for
 // the next one, and for the next part that it opens.
 //
 //	r, err := rawlog.OpenPart(obj, "producer", "seq", "intended_ns")
@@ -30,13 +30,13 @@ type PartReader struct {
 
 	leaves  []leaf
 	columns []Values
+	chunks  []chunk
 	next    int // row group
+	left    int // rows of the row group at hand
 	batch   int // rows of the current batch
 	err     error
 
 	zstd    *zstd.Decoder
-	chunk   []byte // of the column at hand, as stored
-	page    []byte // decompressed
 	present []int32
 	codes   []int32
 
@@ -51,13 +51,16 @@ type Values struct {
 	// null. Nil for a string.
 	Ints []int64
 	// Codes are the values of a string as indexes of Dict; −1 where it is null.
-	// The dictionary is that of the batch and may hold a string twice. Nil for
-	// a number.
+	// The dictionary is that of the batch, may hold a string twice and strings
+	// that are not in the batch. Nil for a number.
 	Codes []int32
 	Dict  []string
 	// Valid tells, where a value is not null, apart what Ints cannot: a number
 	// that is Null itself. Nil when no value of the batch is null.
 	Valid []bool
+	// Same tells that all values of the batch are equal, or all null. It may be
+	// false where they are.
+	Same bool
 
 	dictInts []int64
 	mask     []bool // memory of Valid
@@ -127,11 +130,14 @@ func (r *PartReader) Open(obj Object, columns ...string) error {
 	for len(r.columns) < len(leaves) {
 		r.columns = append(r.columns, Values{})
 	}
-	r.columns = r.columns[:len(leaves)]
+	for len(r.chunks) < len(leaves) {
+		r.chunks = append(r.chunks, chunk{})
+	}
+	r.columns, r.chunks = r.columns[:len(leaves)], r.chunks[:len(leaves)]
 	for i, l := range leaves {
 		r.columns[i].Column = l.column
 	}
-	r.next, r.batch, r.err = 0, 0, nil
+	r.next, r.left, r.batch, r.err = 0, 0, 0, nil
 	return nil
 }
 
@@ -144,7 +150,7 @@ func (r *PartReader) Table() *Table { return r.table }
 // Rows is the number of rows of the part.
 func (r *PartReader) Rows() int64 { return r.rows }
 
-// Len is the number of rows of the batch, at most MaxRowGroupRows.
+// Len is the number of rows of the batch, at most MaxBatchRows.
 func (r *PartReader) Len() int { return r.batch }
 
 // Columns are the values of the batch, in the order in which the columns were
@@ -157,20 +163,28 @@ func (r *PartReader) Err() error { return r.err }
 // Next reads the next batch, which is not empty. It returns false at the end of
 // the part and on an error.
 func (r *PartReader) Next() bool {
-	for r.err == nil && r.next < len(r.groups) {
-		g := &r.groups[r.next]
-		r.next++
-		if g.NumRows == 0 {
-			continue
+	r.batch = 0
+	for r.err == nil && (r.left > 0 || r.next < len(r.groups)) {
+		if r.left == 0 {
+			g := &r.groups[r.next]
+			r.next++
+			if g.NumRows == 0 {
+				continue
+			}
+			r.err = r.openGroup(g)
 		}
-		if r.err = r.readGroup(g); r.err != nil {
+		n := min(r.left, MaxBatchRows)
+		if r.err == nil {
+			r.err = r.readRows(n)
+		}
+		if r.err != nil {
 			r.err = fmt.Errorf("row group %d: %w", r.next-1, r.err)
 			return false
 		}
-		r.batch = int(g.NumRows)
+		r.left -= n
+		r.batch = n
 		return true
 	}
-	r.batch = 0
 	return false
 }
 
@@ -190,19 +204,35 @@ func checkExtent(meta *format.FileMetaData, data int64) error {
 	return nil
 }
 
-func (r *PartReader) readGroup(g *format.RowGroup) error {
+// openGroup reads a row group as it is stored.
+func (r *PartReader) openGroup(g *format.RowGroup) error {
 	if g.NumRows > MaxRowGroupRows {
 		return unsupported("%d rows, the limit is %d", g.NumRows, MaxRowGroupRows)
 	}
 	for i, l := range r.leaves {
+		r.columns[i].forget()
 		if l.index == absent {
-			r.columns[i].allNull(int(g.NumRows))
 			continue
 		}
 		if l.index >= len(g.Columns) {
 			return damaged("it lacks column %s", l.column.Name)
 		}
-		if err := r.readColumn(&r.columns[i], l, &g.Columns[l.index].MetaData, int(g.NumRows)); err != nil {
+		if err := r.chunks[i].open(r, l, &g.Columns[l.index].MetaData, int(g.NumRows)); err != nil {
+			return fmt.Errorf("column %s: %w", l.column.Name, err)
+		}
+	}
+	r.left = int(g.NumRows)
+	return nil
+}
+
+// readRows decodes the next rows of the row group at hand.
+func (r *PartReader) readRows(n int) error {
+	for i, l := range r.leaves {
+		if l.index == absent {
+			r.columns[i].allNull(n)
+			continue
+		}
+		if err := r.chunks[i].read(r, &r.columns[i], n); err != nil {
 			return fmt.Errorf("column %s: %w", l.column.Name, err)
 		}
 	}

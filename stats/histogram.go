@@ -30,9 +30,17 @@ func (t *totals) record(v int64) {
 	}
 	t.n++
 	t.min, t.max = min(t.min, v), max(t.max, v)
-	// Whole numbers as long as they fit: MaxValue is below 2^52.
+	t.addSum(v)
+}
+
+// partLimit is where whole numbers are given up: two of them may be added.
+const partLimit = math.MaxInt64 / 2
+
+// addSum adds to the sum, in whole numbers as long as they fit: MaxValue is
+// below 2^52, and a batch has at most 2^10 values.
+func (t *totals) addSum(v int64) {
 	t.part += v
-	if t.part > math.MaxInt64/2 || t.part < -math.MaxInt64/2 {
+	if t.part > partLimit || t.part < -partLimit {
 		t.sum, t.part = t.sum+float64(t.part), 0
 	}
 }

@@ -55,6 +55,7 @@ var mayEnter = map[string]string{
 	"runner/seqset":        "",
 	"runner/identity":      "queue runner/envelope",
 	"runner/payload":       "queue runner/envelope runner/identity",
+	"runner/framing":       "",
 	"runner/pace":          "clock",
 	"runner/ledger":        "queue rawlog runner/seqset",
 	"runner/hostinfo":      "rawlog",
@@ -84,7 +85,7 @@ var mayEnter = map[string]string{
 	"importer":             "analysis rawlog queue stats stats/hdrlog",
 	"importer/parquetfile": "importer analysis internal/thriftwalk",
 	"cmd/analyze":          "objectstore analysis analysis/compare analysis/gate analysis/history figure site importer importer/parquetfile exporter summarysql rawlog rawlog/logstore internal/columns internal/command internal/storeflags internal/version",
-	"cmd/bench": "queue queue/memory queue/deltalake objectstore objectstore/embedded rawlog rawlog/logwriter runner runner/schedule runner/payload runner/identity " +
+	"cmd/bench": "queue queue/memory queue/deltalake objectstore objectstore/embedded rawlog rawlog/logwriter runner runner/schedule runner/payload runner/identity runner/framing " +
 		"runner/pace runner/capacity runner/hostinfo runner/calibration runner/metrics runner/tailing stats clock clock/offset workload scenario internal/nearest internal/secret internal/yamlfile internal/command internal/storeflags internal/version " +
 		"queue/kafka queue/kafka/embedded queue/broker queue/jetstream queue/rabbitmq queue/redisstreams",
 	"interop/duckdb":       "",

@@ -77,6 +77,9 @@ func (r *reading) step(m *rawlog.Manifest, s *stepParts, opt Options) (*StepDige
 		// What is no message of the step has no row.
 		out.Accounting.Foreign += planned.Accounting.Foreign
 	}
+	if err := r.pipeline(out, m, s, planned, groups); err != nil {
+		return fail(err)
+	}
 	if err := r.side(out, s); err != nil {
 		return fail(err)
 	}

@@ -14,6 +14,7 @@ type stream struct {
 	read    *reading
 	times   []int // columns that hold a time
 	columns []string
+	loaded  func(cols []rawlog.Values) // is shown each batch; nil for nobody
 	parts   []partRef
 	next    int // part
 	obj     rawlog.Object
@@ -58,6 +59,9 @@ func (s *stream) load() (bool, error) {
 			s.alike, s.single = 0, 0
 			for _, column := range s.times {
 				s.parts[s.next].shift.all(s.cols[column].Ints[:s.n])
+			}
+			if s.loaded != nil {
+				s.loaded(s.cols)
 			}
 			s.read.done += int64(s.n)
 			if s.read.progress != nil {

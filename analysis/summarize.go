@@ -165,7 +165,7 @@ func newCut(d *Digest, s *StepDigest, v View) *cut {
 		c.summary.Drain = s.Own.Drain
 	}
 	for k := range NumKinds {
-		if (k == BrokerToConsumer || k == Poll || k == Imported) && c.total[k].N == 0 || s.tails() && k != BrokerToConsumer {
+		if (k >= ToBroker && k <= Imported) && c.total[k].N == 0 || s.tails() && k != BrokerToConsumer {
 			continue
 		}
 		if s.imported() && c.total[k].N+c.never[k] == 0 {

@@ -56,14 +56,16 @@ const (
 	EndToEndFromSend             // sent → received
 	Publish                      // intended → acked
 	SendLag                      // intended → sent
+	ToBroker                     // intended → stamp on the input's topic, only through a pipeline
+	ThroughPipeline              // stamp on the input's topic → stamp on the output's, only through a pipeline
 	BrokerToConsumer             // broker → received, only where the broker stamps
 	Poll                         // call → return of a poll, closed loop only
 	Imported                     // as another tool measured it, imported data only
 	NumKinds
 )
 
-var kindNames = [NumKinds]string{"end_to_end", "end_to_end_from_send", "publish", "send_lag", "broker_to_consumer", "poll", "imported"}
-var kindTitles = [NumKinds]string{"end-to-end", "end-to-end from send", "publish", "send lag", "broker to consumer", "poll", "imported"}
+var kindNames = [NumKinds]string{"end_to_end", "end_to_end_from_send", "publish", "send_lag", "to_broker", "through_pipeline", "broker_to_consumer", "poll", "imported"}
+var kindTitles = [NumKinds]string{"end-to-end", "end-to-end from send", "publish", "send lag", "to the broker", "through the pipeline", "broker to consumer", "poll", "imported"}
 
 // String is the kind's name in JSON, digests and addresses.
 func (k Kind) String() string { return kindNames[k] }

@@ -37,6 +37,10 @@ func KindPath(k analysis.Kind) string {
 		return "intended to acknowledged"
 	case analysis.SendLag:
 		return "intended to sent"
+	case analysis.ToBroker:
+		return "intended to the input's stamp"
+	case analysis.ThroughPipeline:
+		return "the input's stamp to the output's"
 	case analysis.BrokerToConsumer:
 		return "broker's stamp to received"
 	case analysis.Poll:

@@ -132,6 +132,11 @@ type Ack struct {
 	// message has its own, 0 where a commit has one for all.
 	OffsetStep int64
 	Err        error // nil: acknowledged
+	// BrokerNs is the broker's stamp that all of them share, ns since the epoch; 0
+	// for none, and where the acknowledgement does not tell.
+	BrokerNs int64
+	// BrokerKind names it, as that of a Delivery; empty for none.
+	BrokerKind string
 }
 
 // Consumer reads the queue. Its methods are called by one goroutine, but for

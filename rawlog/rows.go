@@ -53,8 +53,10 @@ type SentRow struct {
 	AckedNs    int64 // 0 is null
 	Status     Status
 	BlockedNs  int64
-	Partition  int32 // −1 is null
-	Offset     int64 // −1 is null
+	Partition  int32  // −1 is null
+	Offset     int64  // −1 is null
+	BrokerNs   int64  // 0 is null
+	BrokerKind string // "" is null
 }
 
 // ReceivedRow is a row of the table received. Times are ns since the epoch.

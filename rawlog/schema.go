@@ -66,6 +66,8 @@ var Sent = Table{Name: "sent", Doc: "a message of the schedule, closed when its 
 	{"blocked_ns", Int64, false, "how long the client made the sender wait with this message in hand, ns"},
 	{"partition", Int32, true, "partition, where the acknowledgement tells"},
 	{"offset", Int64, true, "offset in the partition (Delta: version), where the acknowledgement tells"},
+	{"broker_ns", Int64, true, "the broker's stamp, ns since the epoch, where the acknowledgement tells"},
+	{"broker_kind", String, true, "kind of that stamp, as in received"},
 }}
 
 // Received has a row per delivery.

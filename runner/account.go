@@ -59,7 +59,7 @@ func (s *step) accountGroup(g *group) (received int64) {
 		r.logMu.Lock()
 		deliveries += r.deliveries.Load()
 		a.OutOfOrder += r.outOfOrder.Load()
-		a.Foreign += r.stale.Load() + r.foreign.Load() + r.corrupt.Load()
+		a.Foreign += r.stale.Load() + r.foreign.Load() + r.corrupt.Load() + r.misframed.Load()
 		r.logMu.Unlock()
 	}
 	if missing := s.missing(g); s.cut {
@@ -76,6 +76,9 @@ func (s *step) accountGroup(g *group) (received int64) {
 // step.
 func (s *step) tellForeign() {
 	for _, r := range s.receivers {
+		r.logMu.Lock()
+		misframed := "without the frame of their schema, the first: " + r.whyMisframed
+		r.logMu.Unlock()
 		for _, k := range []struct {
 			n    int64
 			what string
@@ -83,6 +86,7 @@ func (s *step) tellForeign() {
 			{r.stale.Load(), "of another run, step or repeat"},
 			{r.foreign.Load(), "that no benchmark of this version wrote"},
 			{r.corrupt.Load(), "with a damaged identity"},
+			{r.misframed.Load(), misframed},
 		} {
 			if k.n > 0 {
 				text := fmt.Sprintf("%d messages %s were delivered and not measured", k.n, k.what)

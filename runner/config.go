@@ -32,6 +32,9 @@ type Load struct {
 	Consumers   int // of each group and topic
 	MaxInFlight int // of all producers together
 	Payload     payload.Spec
+	// Unframe takes off what Payload.Frame put before a body, and is an error where
+	// it is not there; nil for messages without a frame.
+	Unframe func(payload []byte) (body []byte, err error)
 	// DrainTimeout is how long after the schedule's end a step waits for what
 	// is open.
 	DrainTimeout time.Duration

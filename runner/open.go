@@ -83,7 +83,7 @@ func (s *step) openConsumer(ctx context.Context, topic int, g *group, cancel con
 	}
 	r := newReceiver(id, g, s.tag, s.plan.Schedule, s.plan.Load.AllProducers(), s.outlet.Partitions)
 	if s.plan.readsElsewhere() {
-		r.elsewhere, r.headerLine = identity.NewReader(s.plan.identity()), s.payloads.HeaderLine()
+		r.elsewhere, r.unframe, r.headerLine = identity.NewReader(s.plan.identity()), s.plan.unframe(), s.payloads.HeaderLine()
 	}
 	r.clock, r.start, r.hold, r.loop = cfg.Clock, &s.start, s.hold, s.loop
 	if s.loop != nil {

@@ -41,12 +41,14 @@ type receiver struct {
 
 	elsewhere  *identity.Reader // of identities that are not the first bytes; nil for none
 	headerLine []byte           // a message that is none; nil for none
+	unframe    func([]byte) ([]byte, error)
 
 	half     *attendance    // nil but in a consume half
 	recorded *recordedGroup // before this process; nil for nothing
 	skipped  int64          // deliveries that are recorded already
 
-	deliveries, outOfOrder, stale, foreign, corrupt atomic.Int64
+	deliveries, outOfOrder, stale, foreign, corrupt, misframed atomic.Int64
+	whyMisframed                                               string // the first; guarded by logMu
 
 	// idle and the watermark: see tick.
 	idle    atomic.Bool

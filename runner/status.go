@@ -148,7 +148,7 @@ func (m *monitor) soFar(l levels) rawlog.Accounting {
 	a.Duplicates = max(0, a.Duplicates)
 	for _, r := range m.s.receivers {
 		a.OutOfOrder += r.outOfOrder.Load()
-		a.Foreign += r.stale.Load() + r.foreign.Load() + r.corrupt.Load()
+		a.Foreign += r.stale.Load() + r.foreign.Load() + r.corrupt.Load() + r.misframed.Load()
 	}
 	return a
 }

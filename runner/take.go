@@ -146,6 +146,13 @@ func (r *receiver) scheduleStart() int64 {
 	return r.start.Load()
 }
 
+// misframe counts a delivery whose frame is not the one that was asked for.
+func (r *receiver) misframe(err error) {
+	if r.misframed.Add(1) == 1 {
+		r.whyMisframed = err.Error()
+	}
+}
+
 func (r *receiver) notOurs(err error) {
 	switch err {
 	case nil:

@@ -26,6 +26,8 @@ type Through struct {
 	// Identity is where its messages carry the identities of those that they
 	// stand for.
 	Identity identity.Place
+	// Unframe is Load.Unframe of its messages.
+	Unframe func(payload []byte) (body []byte, err error)
 }
 
 // check refuses what cannot go through a pipeline.
@@ -43,7 +45,16 @@ func (t *Through) check(p *Plan) error {
 
 // readsElsewhere tells whether identities are not the first bytes of payloads.
 func (p *Plan) readsElsewhere() bool {
-	return p.Through != nil || !p.Load.Payload.Identity.InPayload() || p.Load.Payload.Format != 0
+	return p.Through != nil || !p.Load.Payload.Identity.InPayload() || p.Load.Payload.Format != 0 || p.Load.Unframe != nil
+}
+
+// unframe takes off what stands before the bodies that consumers find; nil for
+// nothing.
+func (p *Plan) unframe() func([]byte) ([]byte, error) {
+	if p.Through != nil {
+		return p.Through.Unframe
+	}
+	return p.Load.Unframe
 }
 
 // identity is where consumers find identities.
@@ -138,11 +149,22 @@ func (s *step) sendHeaders(ctx context.Context) error {
 // takeOther records a delivery whose identities stand elsewhere than in the
 // first bytes of its payload, and returns for how many messages it stands.
 func (r *receiver) takeOther(d *queue.Delivery, now int64) (deliveries int64) {
+	if r.headerLine != nil && bytes.Equal(d.Payload, r.headerLine) {
+		return 0
+	}
+	if r.unframe != nil {
+		body, err := r.unframe(d.Payload)
+		if err != nil {
+			r.misframe(err)
+			return 0
+		}
+		unframed := *d
+		unframed.Payload = body
+		d = &unframed
+	}
 	spans, err := r.elsewhere.Read(d)
 	if err != nil {
-		if r.headerLine == nil || !bytes.Equal(d.Payload, r.headerLine) {
-			r.notOurs(err)
-		}
+		r.notOurs(err)
 		return 0
 	}
 	for _, span := range spans {

@@ -39,7 +39,7 @@ func compareCommand() *cli.Command {
 			&cli.StringFlag{Name: "by", Usage: "compare the steps of the runs by this setting, which was varied in them (--vary): its first value is the base"},
 			&cli.StringFlag{Name: "scaling", Usage: "also print the throughput of all runs against this setting, with efficiency"},
 			&cli.StringFlag{Name: "percentiles", Usage: "percentiles to test, in percent, with commas between: the more, the less each can show", Value: "50,99"},
-			&cli.StringFlag{Name: "latency", Usage: "latency to compare: end_to_end, end_to_end_from_send, publish, send_lag, broker_to_consumer, poll", Value: analysis.EndToEnd.String()},
+			&cli.StringFlag{Name: "latency", Usage: "latency to compare: end_to_end, end_to_end_from_send, publish, send_lag, to_broker, through_pipeline, broker_to_consumer, poll", Value: analysis.EndToEnd.String()},
 			&cli.StringFlag{Name: "plots", Usage: "also write the figures to this `FOLDER`: the quantile-ratio curve of each pair, and the scaling"},
 			&cli.StringFlag{Name: "format", Usage: "of the figures: svg, png or pdf", Value: "svg"},
 			&cli.BoolFlag{Name: "markdown", Usage: "print Markdown"},

@@ -28,7 +28,7 @@ func historyCommand() *cli.Command {
 			"   analyze history nightly --percentiles 50,95,99 --csv history.csv --json",
 		Flags: append(append(cutFlags()[:2],
 			&cli.StringFlag{Name: "percentiles", Usage: "percentiles, in percent, with commas between: the more, the less each can show", Value: "50,99"},
-			&cli.StringFlag{Name: "latency", Usage: "latency to look at: end_to_end, end_to_end_from_send, publish, send_lag, broker_to_consumer, poll", Value: analysis.EndToEnd.String()},
+			&cli.StringFlag{Name: "latency", Usage: "latency to look at: end_to_end, end_to_end_from_send, publish, send_lag, to_broker, through_pipeline, broker_to_consumer, poll", Value: analysis.EndToEnd.String()},
 			&cli.StringFlag{Name: "csv", Usage: "file to write as CSV, a row for each run of each series"},
 			&cli.BoolFlag{Name: "json", Usage: "print JSON, schema " + history.Schema},
 		), storeflags.Flags()...),

@@ -22,7 +22,7 @@ func cutFlags() []cli.Flag {
 // viewFlags are all of them, for commands that draw.
 func viewFlags() []cli.Flag {
 	return append(cutFlags(),
-		&cli.StringFlag{Name: "latency", Usage: "latency in the figures: end_to_end, end_to_end_from_send, publish, send_lag, broker_to_consumer, poll, imported", Value: analysis.EndToEnd.String()},
+		&cli.StringFlag{Name: "latency", Usage: "latency in the figures: end_to_end, end_to_end_from_send, publish, send_lag, to_broker, through_pipeline, broker_to_consumer, poll, imported", Value: analysis.EndToEnd.String()},
 		&cli.StringFlag{Name: "scale", Usage: "latency axis of the figures: linear or log", Value: "linear"},
 	)
 }

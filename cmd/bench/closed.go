@@ -87,7 +87,13 @@ func baseDraft(c *cli.Context, k kind) (d draft, err error) {
 		return d, err
 	}
 	d.partitions, d.Settings = c.Int("partitions"), map[string]string{}
-	d.Load, err = loadOf(c, k)
+	if d.Load, err = loadOf(c, k); err != nil {
+		return d, err
+	}
+	if d.Through, err = throughOf(c, k, d.Load); err != nil { // which Check refuses
+		return d, err
+	}
+	d.note, err = schemaOf(c, &d.Load, d.Through)
 	return d, err
 }
 

@@ -26,6 +26,7 @@ type draft struct {
 	// throughTopic is what the pipeline of Through writes.
 	throughTopic string
 	insecure     []string // what of TLS its settings switch off
+	note         string   // for whoever reads the run; empty for none
 }
 
 // ratesOf are the rates that a command line asks for.
@@ -127,6 +128,10 @@ func draftsOf(c *cli.Context, k kind, rates ratesOf, seed uint64, varied []comma
 	if err != nil {
 		return nil, err
 	}
+	schema, err := schemaOf(c, &load, through)
+	if err != nil {
+		return nil, err
+	}
 	profiles, err := profilesOf(c, rates)
 	if err != nil {
 		return nil, err
@@ -137,7 +142,7 @@ func draftsOf(c *cli.Context, k kind, rates ratesOf, seed uint64, varied []comma
 	}
 	var steps []draft
 	for _, p := range profiles {
-		d := draft{Plan: runner.Plan{Role: roleOf(c), Load: load, Through: through, Settings: map[string]string{}}, arrivals: arrivals, partitions: c.Int("partitions"), open: open, throughTopic: c.String("through")}
+		d := draft{Plan: runner.Plan{Role: roleOf(c), Load: load, Through: through, Settings: map[string]string{}}, arrivals: arrivals, partitions: c.Int("partitions"), open: open, throughTopic: c.String("through"), note: schema}
 		if k.insecure != nil {
 			d.insecure = k.insecure(c)
 		}
@@ -192,6 +197,9 @@ func inOrder(c *cli.Context, all []draft, seed uint64) error {
 func (d draft) opened(clock *clock.Clock, stores *opened) runner.Plan {
 	p := d.Plan
 	p.Settings = maps.Clone(p.Settings)
+	if d.note != "" && !slices.Contains(stores.warnings, d.note) {
+		stores.warnings = append(stores.warnings, d.note)
+	}
 	env := queueEnv{
 		run: stores.run, clock: clock, store: stores.tables, partitions: d.partitions,
 		// A produce half knows of no consumers: there is one group at least.

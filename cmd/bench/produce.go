@@ -10,7 +10,8 @@ import (
 )
 
 // notProducing are the flags of a load that a produce half has not.
-var notProducing = []string{"groups", "consumers", "consumer-delay", "repeats", "vary", "format", "delimiter", "identity", "through", "through-identity"}
+var notProducing = []string{"groups", "consumers", "consumer-delay", "repeats", "vary", "format", "delimiter", "identity", "through", "through-identity",
+	"schema-registry", "schema-subject", "schema-file", "schema-id", "schema-type", "schema-message-index", "schema-registry-ca", "through-schema"}
 
 func produceCommand() *cli.Command {
 	flags := []cli.Flag{&cli.StringFlag{Name: "rate", Aliases: []string{"r"}, Usage: "messages per second"}}

@@ -49,6 +49,7 @@ func loadFlags() []cli.Flag {
 		command.Under("STEPS", steps...),
 		command.Under("RECORD AND PROGRESS", record...),
 		command.Under("PIPELINE", throughFlags()...),
+		command.Under("SCHEMA", schemaFlags()...),
 		queueFlags(), placeFlags())
 }
 

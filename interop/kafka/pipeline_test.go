@@ -189,7 +189,12 @@ func checkSplit(t *testing.T, run string, inputs map[int32][]*kgo.Record, output
 		stamps[r.Offset] = r.Timestamp.UnixNano()
 	}
 	intended := map[key]int64{}
-	rows(t, run, "sent", []string{"producer", "seq", "intended_ns"}, func(v []int64) { intended[key{v[0], v[1]}] = v[2] })
+	rows(t, run, "sent", []string{"producer", "seq", "intended_ns", "broker_ns"}, func(v []int64) {
+		k := key{v[0], v[1]}
+		if intended[k] = v[2]; v[3] != appended[k].UnixNano() {
+			t.Errorf("the acknowledgement of message %v has the stamp %d, it lies there with %d", k, v[3], appended[k].UnixNano())
+		}
+	})
 	var to, through, from []time.Duration
 	const ms = int64(time.Millisecond)
 	rows(t, run, "received", []string{"producer", "seq", "received_ns", "broker_ns", "offset"}, func(v []int64) {
@@ -211,7 +216,22 @@ func checkSplit(t *testing.T, run string, inputs map[int32][]*kgo.Record, output
 	}
 	median := func(d []time.Duration) time.Duration { slices.Sort(d); return d[len(d)/2].Round(time.Millisecond / 10) }
 	t.Logf("medians of %d messages: intended → input's topic %v → output's topic %v → received %v", len(to), median(to), median(through), median(from))
-	if text := analyze(t, "summary", run); !strings.Contains(text, "broker to consumer") {
-		t.Errorf("the summary has no latency from the broker's stamp:\n%s", text)
+	var summary struct {
+		Steps []struct {
+			Untrimmed map[string]struct {
+				N           int64
+				Percentiles map[string]struct{ Ns int64 }
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(analyze(t, "summary", "--json", run)), &summary); err != nil {
+		t.Fatal(err)
+	}
+	for name, leg := range map[string][]time.Duration{"to_broker": to, "through_pipeline": through, "broker_to_consumer": from} {
+		slices.Sort(leg)
+		want := leg[(len(leg)+1)/2-1]
+		if got := summary.Steps[0].Untrimmed[name]; got.N != int64(len(leg)) || time.Duration(got.Percentiles["50"].Ns)-want > want.Abs()/100 || want-time.Duration(got.Percentiles["50"].Ns) > want.Abs()/100 {
+			t.Errorf("the summary says of %s: %+v, the rows have %d with a median of %v", name, got, len(leg), want)
+		}
 	}
 }

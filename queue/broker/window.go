@@ -214,7 +214,7 @@ func (w *Window) shut(seq int64) bool {
 func (w *Window) add(a queue.Ack) {
 	if n := len(w.out); n > 0 && a.Err == nil {
 		last := &w.out[n-1]
-		follows := last.First+last.N == a.First && last.Err == nil && last.Partition == a.Partition
+		follows := last.First+last.N == a.First && last.Err == nil && last.Partition == a.Partition && last.BrokerNs == a.BrokerNs
 		if follows && (last.Offset < 0 && a.Offset < 0 ||
 			last.OffsetStep == a.OffsetStep && last.Offset >= 0 && last.Offset+last.N*last.OffsetStep == a.Offset) {
 			last.N += a.N

@@ -53,8 +53,9 @@ func (s *Settings) check() error {
 	return s.checkSecurity()
 }
 
-// common are the options of every client.
-func (s *Settings) common(hooks ...kgo.Hook) ([]kgo.Opt, error) {
+// common are the options of every client. seen is told of what its brokers
+// stamped; nil for nobody.
+func (s *Settings) common(seen *stamps, hooks ...kgo.Hook) ([]kgo.Opt, error) {
 	opts := []kgo.Opt{
 		kgo.SeedBrokers(s.Brokers...), kgo.ClientID(s.ClientID), kgo.SoftwareNameAndVersion("queuebench", "1"),
 		kgo.DialTimeout(s.Dial), kgo.RequestTimeoutOverhead(s.Request), kgo.ConnIdleTimeout(s.Idle),
@@ -64,7 +65,7 @@ func (s *Settings) common(hooks ...kgo.Hook) ([]kgo.Opt, error) {
 	if s.Rack != "" {
 		opts = append(opts, kgo.Rack(s.Rack))
 	}
-	secure, err := s.security()
+	secure, err := s.security(seen)
 	return append(opts, secure...), err
 }
 

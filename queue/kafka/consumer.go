@@ -93,7 +93,7 @@ func (c *Consumer) begin(ctx context.Context) error {
 
 // open makes the client and what runs beside it.
 func (c *Consumer) open(opts []kgo.Opt) error {
-	common, err := c.q.cfg.Settings.common(c.hooks)
+	common, err := c.q.cfg.Settings.common(nil, c.hooks)
 	if err != nil {
 		return err
 	}

@@ -29,6 +29,9 @@ func (d *deliveries) reset() {
 	d.all, d.headers, d.records = d.all[:0], d.headers[:0], d.records[:0]
 }
 
+// appended is the kind of the stamp LogAppendTime.
+const appended = "append"
+
 // records keeps the memory of records, some 200 bytes each, for those that come
 // later.
 type recordPool struct{ slices sync.Pool }
@@ -85,7 +88,7 @@ func (d *deliveries) add(r *kgo.Record) {
 		case 0:
 			v.BrokerKind = "create"
 		case 1:
-			v.BrokerKind = "append"
+			v.BrokerKind = appended
 		default:
 			v.BrokerNs = 0 // a message of before Kafka 0.10 has none
 		}

@@ -114,6 +114,10 @@ func (p *Producer) promise(r *kgo.Record, err error) {
 		if fate.Err = fmt.Errorf("kafka: %w", err); errors.Is(err, kgo.ErrClientClosed) {
 			fate.Err = errAbandoned
 		}
+	default:
+		if fate.BrokerNs = p.stamps.of(r.Partition, r.Offset); fate.BrokerNs > 0 {
+			fate.BrokerKind = appended
+		}
 	}
 	p.mu.Lock()
 	if p.txn != nil {
@@ -137,7 +141,7 @@ func (p *Producer) promise(r *kgo.Record, err error) {
 // addFate appends a fate, to the last one if it goes on from there.
 func addFate(to []queue.Ack, f queue.Ack) []queue.Ack {
 	if len(to) > 0 {
-		if last := &to[len(to)-1]; last.First+last.N == f.First && last.Partition == f.Partition && sameFate(last, &f) {
+		if last := &to[len(to)-1]; last.First+last.N == f.First && last.Partition == f.Partition && last.BrokerNs == f.BrokerNs && sameFate(last, &f) {
 			last.N += f.N
 			return to
 		}

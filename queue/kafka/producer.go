@@ -33,6 +33,7 @@ type Producer struct {
 	slabs      sync.Pool
 	fate       func(*kgo.Record, error) // promise, made a function once
 	hooks      *hooks
+	stamps     *stamps // nil where the broker tells none
 	full       fullness
 
 	// sending is held while messages are handed to the client, and while a
@@ -63,13 +64,17 @@ func (q *Queue) Producer(ctx context.Context, cfg queue.ProducerConfig) (queue.P
 	}
 	s := &q.cfg.Settings
 	h := newHooks(cfg.Trace, cfg.Event)
-	opts, err := s.common(h)
+	var seen *stamps
+	if s.Producer.Acks != 0 { // which has no responses
+		seen = new(stamps)
+	}
+	opts, err := s.common(seen, h)
 	if err != nil {
 		return nil, err
 	}
 	opts = append(opts, s.Producer.options()...)
 	p := &Producer{
-		q: q, cfg: cfg, hooks: h, closed: make(chan struct{}), done: make(chan struct{}),
+		q: q, cfg: cfg, hooks: h, stamps: seen, closed: make(chan struct{}), done: make(chan struct{}),
 		room: make(chan struct{}, 1), wake: make(chan struct{}, 1), full: fullness{event: h.event, limit: s.Producer.BufferMessages},
 	}
 	p.fate, p.partitions = p.promise, int32(q.Info().Partitions)

@@ -43,7 +43,7 @@ func New(ctx context.Context, cfg Config) (*Queue, error) {
 	if cfg.GroupPrefix == "" {
 		cfg.GroupPrefix = "queuebench-" + strings.ToLower(rand.Text()[:10])
 	}
-	opts, err := cfg.Settings.common()
+	opts, err := cfg.Settings.common(nil)
 	if err != nil {
 		return nil, err
 	}

@@ -18,13 +18,18 @@ import (
 )
 
 // security is how the client connects and shows who it is.
-func (s *Settings) security() (opts []kgo.Opt, err error) {
+func (s *Settings) security(seen *stamps) (opts []kgo.Opt, err error) {
+	var secret *tls.Config
 	if strings.HasSuffix(s.Protocol, "ssl") {
-		c, err := s.TLS.config()
-		if err != nil {
+		if secret, err = s.TLS.config(); err != nil {
 			return nil, err
 		}
-		opts = append(opts, kgo.DialTLSConfig(c))
+	}
+	switch {
+	case seen != nil:
+		opts = append(opts, seen.dialer(s.Dial, secret))
+	case secret != nil:
+		opts = append(opts, kgo.DialTLSConfig(secret))
 	}
 	if !strings.HasPrefix(s.Protocol, "sasl_") {
 		return opts, nil

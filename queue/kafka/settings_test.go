@@ -90,7 +90,7 @@ func TestRefusals(t *testing.T) {
 		if _, err = s.Apply(properties); err == nil {
 			cfg := Config{Settings: s, Topic: "t"}
 			if err = cfg.Check(); err == nil {
-				_, err = s.common()
+				_, err = s.common(nil)
 			}
 		}
 		if err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "hush") {

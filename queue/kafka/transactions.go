@@ -92,7 +92,7 @@ func (t *transactions) release(failed error) {
 	t.p.mu.Lock()
 	for _, f := range t.held {
 		if failed != nil {
-			f.Err, f.Offset, f.OffsetStep = failed, -1, 0
+			f.Err, f.Offset, f.OffsetStep, f.BrokerNs, f.BrokerKind = failed, -1, 0, 0, ""
 		}
 		t.p.fates = addFate(t.p.fates, f)
 	}

@@ -119,7 +119,7 @@ func (p *Producer) request(acks []queue.Ack, batch []broker.Outgoing) ([]queue.A
 			a.Err = fmt.Errorf("redis: the server refused the message: %w", cerr)
 		default:
 			if a.Offset, a.Err = parseID(id); a.Err == nil {
-				a.Err = short
+				a.BrokerNs, a.BrokerKind, a.Err = stampOf(a.Offset), appended, short
 			}
 		}
 		acks = append(acks, a)

@@ -59,6 +59,9 @@ func idOf(offset int64) string {
 // of a millisecond.
 func stampOf(offset int64) int64 { return (offset >> numberBits) * int64(time.Millisecond) }
 
+// appended is the kind of that stamp.
+const appended = "append"
+
 // before is the ID after which a group begins to read.
 func before(s queue.Start) string {
 	justBefore := func(ms, n int64) string {
@@ -153,7 +156,7 @@ func (q *Queue) parseStreams(dst []entry, reply any) (_ []entry, gone int, err e
 
 // delivery copies an entry into memory that the caller uses again.
 func (e *entry) delivery(bytes []byte, headers []queue.Header) (d queue.Delivery, _ []byte, _ []queue.Header, err error) {
-	d = queue.Delivery{Partition: e.partition, Offset: e.offset, BrokerNs: stampOf(e.offset), BrokerKind: "append"}
+	d = queue.Delivery{Partition: e.partition, Offset: e.offset, BrokerNs: stampOf(e.offset), BrokerKind: appended}
 	first := len(headers)
 	found := false
 	for i := 0; i < len(e.fields); i += 2 {

@@ -85,6 +85,18 @@ func sentLayout() layout[sentRow] {
 			dst[i] = rows[i].Offset
 		}
 	})
+	l.add(0, func(dst []int64, rows []sentRow) {
+		for i := range dst {
+			dst[i] = rows[i].BrokerNs
+		}
+	})
+	l.addTexts(func(rows []sentRow) (string, int) {
+		first, n := rows[0].BrokerKind, 1
+		for n < len(rows) && rows[n].BrokerKind == first {
+			n++
+		}
+		return first, n
+	})
 	return l
 }
 

@@ -31,7 +31,7 @@ func (l *Ledger) Acked(acks []queue.Ack) {
 func (l *Ledger) ack(a *queue.Ack, now int64) {
 	from, to := a.First, a.First+a.N
 	head, tail := l.head.Load(), l.tail.Load()
-	row := rawlog.SentRow{Producer: l.producer, AckedNs: now, Status: rawlog.Acked, Partition: a.Partition, Offset: a.Offset}
+	row := rawlog.SentRow{Producer: l.producer, AckedNs: now, Status: rawlog.Acked, Partition: a.Partition, Offset: a.Offset, BrokerNs: a.BrokerNs, BrokerKind: a.BrokerKind}
 	if a.Err != nil {
 		row.Status = rawlog.Failed
 	}

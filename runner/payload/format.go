@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"queuebench/queue"
@@ -75,10 +76,14 @@ func (s *Spec) checkFormat() error {
 	case s.Format == DelimitedFormat && (s.delimiter() == '"' || s.delimiter() == '\n' || s.delimiter() == '\r'):
 		return fmt.Errorf("%q cannot separate the fields of a line", s.delimiter())
 	}
-	if s.plainBody() || s.Lines != nil {
+	if s.Lines != nil {
 		return nil
 	}
-	if least := newBody(s).overhead(); s.Sizes.Min() < least {
+	least := envelope.Size
+	if !s.plainBody() {
+		least = newBody(s).overhead()
+	}
+	if least += len(s.Frame); s.Sizes.Min() < least {
 		return fmt.Errorf("a message of %d bytes is too small: one of the format %v with its identity takes at least %d", s.Sizes.Min(), s.Format, least)
 	}
 	return nil
@@ -172,7 +177,7 @@ func (s *Set) HeaderLine() []byte {
 	if s.spec.inBody() {
 		line = "id" + d + line
 	}
-	return []byte(line)
+	return slices.Concat(s.spec.Frame, []byte(line))
 }
 
 // value is the number in a message.
@@ -194,16 +199,21 @@ func (s *Source) fillBody(m *queue.Message, id envelope.ID, size int, line []byt
 		s.headers = append(append(s.headers, spec.Headers...), queue.Header{Name: spec.Identity.Header(), Value: s.keep(b.text)})
 		m.Headers = s.headers[n:len(s.headers):len(s.headers)]
 	}
+	begin := s.used
+	size -= len(s.keep(spec.Frame))
+	var p []byte // right behind the frame
 	switch {
 	case spec.Lines != nil:
-		m.Payload = s.lineBody(line)
+		p = s.lineBody(line)
 	case spec.Format == RawFormat:
-		m.Payload = s.take(size)
-		s.filler.fillAll(m.Payload, s.producer, id.Seq)
-		thin(m.Payload, spec.Compressibility)
+		p = s.take(size)
+		s.filler.fillAll(p, s.producer, id.Seq)
+		thin(p, spec.Compressibility)
 	default:
-		m.Payload = s.textBody(id, size)
+		p = s.textBody(id, size)
 	}
+	end := begin + len(spec.Frame) + len(p)
+	m.Payload = s.slab[begin:end:end]
 }
 
 // keep copies bytes into the batch's memory.
@@ -271,8 +281,9 @@ func (s *Source) formattedMark(partition int32, messages int64) queue.Message {
 	case spec.Identity.Header() != "":
 		m.Headers = append(spec.Headers[:len(spec.Headers):len(spec.Headers)], queue.Header{Name: spec.Identity.Header(), Value: id})
 	}
+	m.Payload = slices.Clone(spec.Frame)
 	if spec.inBody() {
-		m.Payload = append(append([]byte(b.before), id...), b.after...)
+		m.Payload = slices.Concat(m.Payload, []byte(b.before), id, []byte(b.after))
 		if spec.Format == JSONFormat {
 			m.Payload = append(m.Payload, `"value":0}`...)
 		}

@@ -47,12 +47,24 @@ func formats(t testing.TB) map[string]Spec {
 // The identity is read where it was put, of messages and of end marks, and
 // bodies are what their format says.
 func TestFormatsCarryTheirIdentity(t *testing.T) {
-	for name, spec := range formats(t) {
+	all := formats(t)
+	for name, spec := range all {
+		spec.Frame = []byte("\x00\x00\x00\x01\x07\x00")
+		all[name+", framed"] = spec
+	}
+	all["plain, framed"] = Spec{Sizes: FixedSize(40), Frame: []byte("frame")}
+	all["plain of lines, framed"] = Spec{Lines: lines(t, []byte("one\n\nthree")), Frame: []byte("frame"), Keys: Keys{N: 5}}
+	for name, spec := range all {
 		t.Run(name, func(t *testing.T) {
 			src := source(t, spec, 2, 3)
 			reader := identity.NewReader(spec.Identity)
 			check := func(m queue.Message, want envelope.ID) {
 				t.Helper()
+				body, framed := bytes.CutPrefix(m.Payload, spec.Frame)
+				if !framed {
+					t.Fatalf("%q has no frame", m.Payload)
+				}
+				m.Payload = body
 				spans, err := reader.Read(&queue.Delivery{Payload: m.Payload, Key: m.Key, Headers: m.Headers})
 				if err != nil || len(spans) != 1 || spans[0] != (identity.Span{First: want, N: 1}) {
 					t.Fatalf("%q %q %q has %v, %v, want %+v", m.Key, m.Headers, m.Payload, spans, err, want)
@@ -74,6 +86,7 @@ func TestFormatsCarryTheirIdentity(t *testing.T) {
 				if len(m.Payload) > spec.Largest() || len(m.Payload) < spec.Smallest() || len(spec.Headers) > 0 && string(m.Headers[0].Value) != "b" {
 					t.Errorf("%q %q, between %d and %d bytes", m.Headers, m.Payload, spec.Smallest(), spec.Largest())
 				}
+				m.Payload = m.Payload[len(spec.Frame):]
 				switch spec.Format {
 				case JSONFormat:
 					var v map[string]any
@@ -84,7 +97,7 @@ func TestFormatsCarryTheirIdentity(t *testing.T) {
 						t.Errorf("%s", m.Payload)
 					}
 				case DelimitedFormat:
-					header := src.set.HeaderLine()
+					header := bytes.TrimPrefix(src.set.HeaderLine(), spec.Frame)
 					r := csv.NewReader(bytes.NewReader(append(append(header, '\n'), m.Payload...)))
 					r.Comma = rune(spec.delimiter())
 					rows, err := r.ReadAll()

@@ -45,6 +45,10 @@ type Spec struct {
 	Format Format
 	// Delimiter stands between the fields of DelimitedFormat; a comma if 0.
 	Delimiter byte
+	// Frame stands before each body, end marks and the header line included, and
+	// counts as a part of the message: the header of a registered schema, for
+	// instance. nil for none.
+	Frame []byte
 }
 
 // Fixed is a spec of messages of one size without anything else.
@@ -74,9 +78,9 @@ func (s *Spec) Check() error {
 func (s *Spec) Largest() int {
 	switch {
 	case s.Lines != nil && s.plainBody():
-		return envelope.Size + s.Lines.Longest()
+		return len(s.Frame) + envelope.Size + s.Lines.Longest()
 	case s.Lines != nil:
-		return newBody(s).lineOverhead() + s.Lines.Longest()
+		return len(s.Frame) + newBody(s).lineOverhead() + s.Lines.Longest()
 	}
 	return s.Sizes.Max()
 }
@@ -85,9 +89,9 @@ func (s *Spec) Largest() int {
 func (s *Spec) Smallest() int {
 	switch {
 	case s.Lines != nil && s.plainBody():
-		return envelope.Size
+		return len(s.Frame) + envelope.Size
 	case s.Lines != nil:
-		return newBody(s).lineOverhead()
+		return len(s.Frame) + newBody(s).lineOverhead()
 	}
 	return s.Sizes.Min()
 }
@@ -132,7 +136,7 @@ type Source struct {
 // messages and bytes, but for a single message that is larger.
 func (s *Set) Source(producer int, tag uint32, messages, bytes int) (*Source, error) {
 	src := &Source{set: s, filler: s.filler, producer: uint16(producer), tag: tag, head: envelope.NewHead(envelope.Data, uint16(producer), tag), size: s.spec.Sizes.fixed()}
-	src.plain = src.size > 0 && s.spec.Compressibility == 0 && s.spec.Keys.N == 0 && len(s.spec.Headers) == 0 && s.spec.plainBody()
+	src.plain = src.size > 0 && s.spec.Compressibility == 0 && s.spec.Keys.N == 0 && len(s.spec.Headers) == 0 && s.spec.plainBody() && len(s.spec.Frame) == 0
 	if !s.spec.plainBody() {
 		src.body = newBody(&s.spec)
 	}
@@ -200,6 +204,7 @@ func (s *Source) fillAny(m *queue.Message, seq int64) bool {
 		if s.body != nil {
 			size = s.body.lineOverhead() + len(line)
 		}
+		size += len(spec.Frame)
 	case size == 0:
 		size = spec.Sizes.size(mix(s.set.seed ^ sizeSeed ^ uint64(s.producer)<<48 ^ uint64(seq)))
 	}
@@ -213,7 +218,8 @@ func (s *Source) fillAny(m *queue.Message, seq int64) bool {
 		}
 		return s.err == nil
 	}
-	p := s.take(size)
+	m.Payload, m.Headers = s.take(size), spec.Headers
+	p := m.Payload[copy(m.Payload, spec.Frame):]
 	s.head.Encode(p, seq)
 	if s.lines != nil {
 		copy(p[envelope.Size:], line)
@@ -221,7 +227,6 @@ func (s *Source) fillAny(m *queue.Message, seq int64) bool {
 		s.filler.Fill(p, s.producer, seq)
 		thin(p[envelope.Size:], spec.Compressibility)
 	}
-	m.Payload, m.Headers = p, spec.Headers
 	if s.chooser != nil {
 		m.Key = s.key(s.chooser.choose(index))
 	}
@@ -266,10 +271,12 @@ func (s *Source) Mark(partition int32, messages int64) queue.Message {
 	if s.body != nil {
 		return s.formattedMark(partition, messages)
 	}
-	p := make([]byte, max(envelope.Size, s.set.spec.Smallest()))
+	frame := s.set.spec.Frame
+	payload := make([]byte, max(len(frame)+envelope.Size, s.set.spec.Smallest()))
+	p := payload[copy(payload, frame):]
 	envelope.Encode(p, envelope.ID{Kind: envelope.End, Producer: s.producer, Tag: s.tag, Seq: messages})
 	s.filler.Fill(p, s.producer, envelope.MaxSeq-int64(partition))
-	return queue.Message{Payload: p, Partition: partition, Headers: s.set.spec.Headers}
+	return queue.Message{Payload: payload, Partition: partition, Headers: s.set.spec.Headers}
 }
 
 // Err is why Fill failed; nil if it did not.

@@ -29,7 +29,7 @@ var mayEnter = map[string]string{
 	"rawlog":               "clock queue internal/thriftwalk",
 	"rawlog/logwriter":     "rawlog clock objectstore",
 	"rawlog/logstore":      "rawlog objectstore",
-	"objectstore/embedded": "objectstore",
+	"objectstore/embedded": "objectstore internal/loopback",
 	"queue/memory":         "queue clock",
 	"queue/broker":         "queue internal/secret",
 	"queue/jetstream":      "queue queue/broker internal/secret",
@@ -48,7 +48,7 @@ var mayEnter = map[string]string{
 	"report/comparison":    "analysis analysis/compare figure report report/markup",
 	"report/session":       "analysis report",
 	"report/reporttest":    "analysis rawlog stats queue clock",
-	"site":                 "analysis figure report report/comparison",
+	"site":                 "internal/loopback analysis figure report report/comparison",
 	"site/buildpage":       "",
 	"runner/envelope":      "",
 	"runner/schedule":      "",
@@ -61,7 +61,7 @@ var mayEnter = map[string]string{
 	"runner/hostinfo":      "rawlog",
 	"runner/capacity":      "",
 	"runner/tailing":       "queue rawlog rawlog/logwriter runner/hostinfo stats clock objectstore",
-	"runner/metrics":       "runner rawlog rawlog/logwriter stats objectstore",
+	"runner/metrics":       "internal/loopback runner rawlog rawlog/logwriter stats objectstore",
 	"runner/calibration":   "runner runner/hostinfo runner/pace runner/payload runner/schedule queue rawlog rawlog/logwriter stats clock objectstore",
 	"runner": "queue rawlog rawlog/logwriter stats clock objectstore " +
 		"runner/envelope runner/identity runner/schedule runner/payload runner/seqset runner/pace runner/ledger runner/hostinfo",
@@ -70,6 +70,7 @@ var mayEnter = map[string]string{
 	"internal/alarm":       "",
 	"internal/golden":      "",
 	"internal/secret":      "",
+	"internal/loopback":    "",
 	"internal/secrettest":  "internal/secret rawlog",
 	"internal/columns":     "",
 	"workload":             "internal/nearest internal/yamlfile",
@@ -86,7 +87,7 @@ var mayEnter = map[string]string{
 	"importer/parquetfile": "importer analysis internal/thriftwalk",
 	"cmd/analyze":          "objectstore analysis analysis/compare analysis/gate analysis/history figure site importer importer/parquetfile exporter summarysql rawlog rawlog/logstore internal/columns internal/command internal/storeflags internal/version",
 	"cmd/bench": "queue queue/memory queue/deltalake objectstore objectstore/embedded rawlog rawlog/logwriter runner runner/schedule runner/payload runner/identity runner/framing " +
-		"runner/pace runner/capacity runner/hostinfo runner/calibration runner/metrics runner/tailing stats clock clock/offset workload scenario internal/nearest internal/secret internal/yamlfile internal/command internal/storeflags internal/version " +
+		"runner/pace runner/capacity runner/hostinfo runner/calibration runner/metrics runner/tailing stats clock clock/offset workload scenario internal/nearest internal/loopback internal/secret internal/yamlfile internal/command internal/storeflags internal/version " +
 		"queue/kafka queue/kafka/embedded queue/broker queue/jetstream queue/rabbitmq queue/redisstreams",
 	"interop/duckdb":       "",
 	"internal/benchlog":    "clock objectstore queue rawlog rawlog/logwriter",

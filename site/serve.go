@@ -2,12 +2,13 @@ package site
 
 import (
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"path"
 	"strings"
 	"time"
+
+	"queuebench/internal/loopback"
 )
 
 // types are the only kinds of file that Handler serves.
@@ -23,6 +24,9 @@ var types = map[string]string{
 	".csv":  "text/csv; charset=utf-8",
 }
 
+// otherCSP is of pages that are not the site's own.
+const otherCSP = "object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
 // Handler serves a site's folder to this machine. It answers only requests that
 // name a loopback host, so that a page of another origin cannot reach it by
 // pointing its own name here; it serves files of known types inside the folder
@@ -35,7 +39,7 @@ func Handler(dir string) http.Handler {
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Content-Security-Policy", siteCSP+"; frame-ancestors 'none'")
 		h.Set("Cache-Control", "no-cache")
-		if !loopback(r.Host) {
+		if !loopback.Host(r.Host) {
 			http.Error(w, "this server answers only to localhost and 127.0.0.1", http.StatusMisdirectedRequest)
 			return
 		}
@@ -52,9 +56,10 @@ func Handler(dir string) http.Handler {
 		defer f.Close()
 		name := path.Base(f.Name())
 		h.Set("Content-Type", types[path.Ext(name)])
-		// A report is opened here too, and has hashes of its own.
+		// A report is opened here too, and names the hashes of its scripts itself;
+		// what this adds it cannot take back.
 		if strings.HasSuffix(name, ".html") && name != "index.html" {
-			h.Del("Content-Security-Policy")
+			h.Set("Content-Security-Policy", otherCSP)
 		}
 		http.ServeContent(w, r, "", modified, io.NewSectionReader(f, 0, size(f)))
 	})
@@ -98,17 +103,4 @@ func size(f *os.File) int64 {
 		return 0
 	}
 	return info.Size()
-}
-
-// loopback says whether a Host header names this machine by a loopback name.
-func loopback(host string) bool {
-	name, _, err := net.SplitHostPort(host)
-	if err != nil {
-		name = strings.Trim(host, "[]")
-	}
-	if strings.EqualFold(name, "localhost") {
-		return true
-	}
-	ip := net.ParseIP(name)
-	return ip != nil && ip.IsLoopback()
 }

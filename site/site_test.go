@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -173,6 +175,9 @@ func TestHandler(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(dir, "link.json")); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.Symlink(filepath.Dir(outside), filepath.Join(dir, "folderlink")); err != nil {
+		t.Fatal(err)
+	}
 	h := Handler(dir)
 	get := func(method, host, target string) *http.Response {
 		r := httptest.NewRequest(method, "/", nil)
@@ -213,11 +218,30 @@ func TestHandler(t *testing.T) {
 			t.Errorf("%s: headers %v", c.path, r.Header)
 		}
 	}
+	// As they come from a socket: encoded, absolute, and with what only some
+	// systems take for a separator.
+	server := httptest.NewServer(h)
+	defer server.Close()
+	for _, target := range []string{
+		"/%2e%2e/secret.json", "/runs/%2e%2e%2f%2e%2e%2fsecret.json", "/..%5csecret.json", "/%2fetc/hosts.json", "//" + outside, outside,
+		"/link.json", "/runs/..;/..;/secret.json", "/index.html%00.json", "/.git/config.json", "/%2egit/config.json", "/runs%2f..%2f..%2f" + filepath.Base(filepath.Dir(outside)) + "/secret.json", "/folderlink/secret.json",
+	} {
+		conn, err := net.Dial("tcp", server.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", target)
+		answer, err := io.ReadAll(conn)
+		conn.Close()
+		if err != nil || strings.Contains(string(answer), "\r\n\r\nsecret") || !strings.HasPrefix(string(answer), "HTTP/1.1 404") && !strings.HasPrefix(string(answer), "HTTP/1.1 400") {
+			t.Errorf("%s: %.200q, %v", target, answer, err)
+		}
+	}
 	if csp := get("GET", "localhost", "/").Header.Get("Content-Security-Policy"); !strings.Contains(csp, "frame-ancestors 'none'") {
 		t.Error(csp)
 	}
-	if csp := get("GET", "localhost", "/report.html").Header.Get("Content-Security-Policy"); csp != "" {
-		t.Errorf("a report under a policy that is not its own: %s", csp)
+	if csp := get("GET", "localhost", "/report.html").Header.Get("Content-Security-Policy"); csp != otherCSP {
+		t.Errorf("a report under another policy: %s", csp)
 	}
 }
 

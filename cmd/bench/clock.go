@@ -13,6 +13,7 @@ import (
 	"queuebench/clock"
 	"queuebench/clock/offset"
 	"queuebench/internal/command"
+	"queuebench/internal/loopback"
 	"queuebench/rawlog"
 	"queuebench/runner"
 )
@@ -65,6 +66,9 @@ func serveClock(c *cli.Context) error {
 	conn, err := listenClock("addr", c.String("addr"))
 	if err != nil {
 		return err
+	}
+	if !loopback.Addr(conn.LocalAddr()) {
+		fmt.Fprintf(c.App.ErrWriter, "bench: note: everybody who reaches %s is told the time and the name of this host\n", conn.LocalAddr())
 	}
 	if err := command.Print(c.App.Writer, "%s\n", conn.LocalAddr()); err != nil {
 		return err

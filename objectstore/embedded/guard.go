@@ -6,13 +6,13 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
-	"net"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 
 	"github.com/johannesboyne/gofakes3"
+
+	"queuebench/internal/loopback"
 )
 
 // maxDocument is the longest XML body that is taken, in bytes.
@@ -44,6 +44,7 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	plain := &plainWriter{w}
+	secure(w.Header())
 	g.next.ServeHTTP(plain, r)
 	plain.clean() // of an answer without a body, whose header is still to go
 }
@@ -51,9 +52,9 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // check refuses who may not ask, and what is not understood.
 func (g *guard) check(r *http.Request) error {
 	switch {
-	case !loopbackHost(r.Host):
+	case !loopback.Host(r.Host):
 		return &refusal{http.StatusForbidden, "AccessDenied", "this server answers to loopback names only"}
-	case foreignPage(r.Header):
+	case loopback.ForeignPage(r.Header):
 		return &refusal{http.StatusForbidden, "AccessDenied", "this server does not answer to web pages"}
 	case subtle.ConstantTimeCompare([]byte(requestKey(r)), []byte(g.accessKey)) != 1:
 		return &refusal{http.StatusForbidden, "InvalidAccessKeyId", "this server knows one access key, made at its start"}
@@ -76,31 +77,6 @@ func (g *guard) check(r *http.Request) error {
 // notInXML says whether a rune does not survive XML 1.0.
 func notInXML(r rune) bool {
 	return r < 0x20 && r != '\t' && r != '\n' && r != '\r' || r == 0xFFFD || r == 0xFFFE || r == 0xFFFF
-}
-
-// loopbackHost says whether a Host header names this host's loopback. Another
-// name that leads here is how a web page gets round its browser (DNS rebinding).
-func loopbackHost(host string) bool {
-	if h, _, err := net.SplitHostPort(host); err == nil {
-		host = h
-	}
-	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
-	ip := net.ParseIP(host)
-	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
-}
-
-// foreignPage says whether a browser sent the request for a page that was not
-// loaded from loopback.
-func foreignPage(h http.Header) bool {
-	if h.Get("Sec-Fetch-Site") == "cross-site" {
-		return true
-	}
-	origin := h.Get("Origin")
-	if origin == "" {
-		return false
-	}
-	u, err := url.Parse(origin)
-	return err != nil || !loopbackHost(u.Host)
 }
 
 // requestKey is the access key that signed a request.
@@ -204,6 +180,7 @@ func refuse(w http.ResponseWriter, r *http.Request, err error) {
 	if r.ContentLength != 0 {
 		w.Header().Set("Connection", "close")
 	}
+	secure(w.Header())
 	w.Header().Set("Content-Type", "application/xml")
 	w.WriteHeader(no.status)
 	if r.Method == http.MethodHead {
@@ -215,6 +192,13 @@ func refuse(w http.ResponseWriter, r *http.Request, err error) {
 		Code    string
 		Message string
 	}{Code: no.code, Message: no.message})
+}
+
+// secure keeps a browser from taking an object for a page of this server.
+func secure(h http.Header) {
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Security-Policy", "default-src 'none'; sandbox; frame-ancestors 'none'")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 }
 
 // asRefusal reads an error of gofakes3 or of a connection.

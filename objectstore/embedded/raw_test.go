@@ -64,6 +64,11 @@ func raw(t *testing.T, s *Server, request string) (status int, body string) {
 		return 0, err.Error()
 	}
 	defer resp.Body.Close()
+	if strings.HasPrefix(request, "GET /bucket") || resp.StatusCode == http.StatusForbidden {
+		if resp.Header.Get("X-Content-Type-Options") != "nosniff" || !strings.Contains(resp.Header.Get("Content-Security-Policy"), "default-src 'none'") {
+			t.Errorf("a browser may take this for a page: %v", resp.Header)
+		}
+	}
 	for name := range resp.Header {
 		if strings.HasPrefix(name, "Access-Control-") {
 			t.Errorf("answers a web page: %s", name)

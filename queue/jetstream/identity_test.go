@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"queuebench/queue"
 	"queuebench/internal/secret"
+	"queuebench/queue"
 	"queuebench/queue/broker"
 )
 

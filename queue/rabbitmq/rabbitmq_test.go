@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"queuebench/queue"
 	"queuebench/internal/secret"
+	"queuebench/queue"
 	"queuebench/queue/broker"
 	"queuebench/queue/queuetest"
 )

@@ -22,6 +22,7 @@ import (
 
 	"github.com/VictoriaMetrics/metrics"
 
+	"queuebench/internal/loopback"
 	"queuebench/objectstore"
 	"queuebench/rawlog/logwriter"
 	"queuebench/runner"
@@ -73,7 +74,7 @@ func Listen(ctx context.Context, address string) (*Exporter, error) {
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 		e.Write(w)
 	})
-	e.server = &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute}
+	e.server = &http.Server{Handler: e.guard(mux), MaxHeaderBytes: 16 << 10, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute}
 	e.serving.Go(func() {
 		if err := e.server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 			e.failed = err
@@ -88,11 +89,26 @@ func (e *Exporter) Address() string {
 }
 
 // Loopback says whether only this host reaches them.
-func (e *Exporter) Loopback() bool { return loopback(e.listener.Addr()) }
+func (e *Exporter) Loopback() bool { return loopback.Addr(e.listener.Addr()) }
 
-func loopback(a net.Addr) bool {
-	tcp, ok := a.(*net.TCPAddr)
-	return ok && tcp.IP.IsLoopback() // no address at all is every interface
+// guard refuses what a scrape does not do, and web pages whose own name was made
+// to lead here.
+func (e *Exporter) guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		switch {
+		case e.Loopback() && !loopback.Host(r.Host), loopback.ForeignPage(r.Header):
+			http.Error(w, "these metrics are for localhost and 127.0.0.1, and not for web pages", http.StatusMisdirectedRequest)
+		case r.Method != http.MethodGet && r.Method != http.MethodHead:
+			h.Set("Allow", "GET, HEAD")
+			http.Error(w, "only GET and HEAD", http.StatusMethodNotAllowed)
+		default:
+			next.ServeHTTP(w, r)
+		}
+	})
 }
 
 // Begin says of which run the metrics are.

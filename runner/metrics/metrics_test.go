@@ -219,15 +219,46 @@ func TestBeforeARunThereIsNothingOfIt(t *testing.T) {
 	}
 }
 
-func TestWhoReachesAnAddress(t *testing.T) {
-	for address, want := range map[string]bool{"127.0.0.1": true, "127.1.2.3": true, "::1": true, "0.0.0.0": false, "::": false, "192.0.2.1": false, "": false} {
-		if got := loopback(&net.TCPAddr{IP: net.ParseIP(address), Port: 1}); got != want {
-			t.Errorf("%q: loopback %v", address, got)
+func TestOnlyThisHostsScrapesAreAnswered(t *testing.T) {
+	e, err := Listen(t.Context(), "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	if !e.Loopback() {
+		t.Error("it is not known that only this host reaches it")
+	}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	for _, c := range []struct {
+		method, host, path, origin string
+		status                     int
+	}{
+		{"GET", "", Path, "", 200}, {"HEAD", "localhost:1", Path, "", 200}, {"GET", "[::1]", Path, "http://localhost:3000", 200},
+		{"GET", "", "/", "", 404}, {"GET", "", "/debug/pprof/", "", 404}, {"GET", "", Path + "/../x", "", 404},
+		{"POST", "", Path, "", 405}, {"DELETE", "", Path, "", 405}, {"OPTIONS", "", Path, "", 405}, {"TRACE", "", Path, "", 405},
+		{"GET", "example.org", Path, "", 421}, {"GET", "127.0.0.1.example.org", Path, "", 421}, {"GET", "", Path, "https://example.org", 421},
+	} {
+		r, err := http.NewRequestWithContext(t.Context(), c.method, strings.TrimSuffix(e.Address(), Path)+c.path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Host = c.host; c.host == "" {
+			r.Host = r.URL.Host
+		}
+		if c.origin != "" {
+			r.Header.Set("Origin", c.origin)
+		}
+		resp, err := client.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if resp.StatusCode != c.status || resp.Header.Get("X-Content-Type-Options") != "nosniff" || !strings.Contains(resp.Header.Get("Content-Security-Policy"), "default-src 'none'") || resp.Header.Get("Access-Control-Allow-Origin") != "" {
+			t.Errorf("%+v: status %d, %v", c, resp.StatusCode, resp.Header)
 		}
 	}
 }
 
-// A scrape that never ends does not hold the run up.
 func TestCloseWaitsForNobodyForLong(t *testing.T) {
 	e, err := Listen(t.Context(), "127.0.0.1:0")
 	if err != nil {

@@ -14,7 +14,9 @@ const deleteWorkers = 16
 // The prefix ends in a slash, so that "run/1000/" never touches "run/10000/".
 // In a folder, what interrupted puts left below it and empty folders go too.
 // It lists first and deletes then, so it does not depend on the order of a
-// listing; what is stored below the prefix in the meantime may stay.
+// listing; what is stored below the prefix in the meantime may stay. A store that
+// lists what does not lie below the prefix is believed in nothing: not one object
+// is deleted then.
 func RemoveAll(ctx context.Context, s Store, prefix string) (n int, err error) {
 	fail := func(why string) error {
 		return &Error{Op: "delete", Object: s.Address() + " below " + prefix, Cause: errors.New(why)}
@@ -24,6 +26,9 @@ func RemoveAll(ctx context.Context, s Store, prefix string) (n int, err error) {
 	}
 	if !strings.HasSuffix(prefix, "/") {
 		return 0, fail("the prefix must end in a slash, or it would touch others that begin alike")
+	}
+	if err := checkKey(strings.TrimSuffix(prefix, "/")); err != nil {
+		return 0, fail(err.Error())
 	}
 	var keys []string
 	err = s.List(ctx, ListOptions{Prefix: prefix}, func(info Info) error {

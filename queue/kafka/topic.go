@@ -133,8 +133,8 @@ func (q *Queue) removeGroups(ctx context.Context) {
 // empty, and returns how many there were.
 func RemoveTopics(ctx context.Context, s Settings, prefix string) (int, error) {
 	cfg := Config{Settings: s, Topic: prefix + "x"}
-	if prefix == "" {
-		return 0, errors.New("kafka: every topic begins with nothing: name a prefix")
+	if strings.Trim(prefix, ".") == "" || !strings.HasSuffix(prefix, ".") {
+		return 0, errors.New("kafka: a prefix of topics to remove ends in a dot and is not empty, or it would match topics of others")
 	}
 	q, err := New(ctx, cfg)
 	if err != nil {

@@ -26,6 +26,9 @@ func SeriesOf(s *StepDigest, v View) Series {
 		p.Latency = iv.Latency[v.Kind]
 		out.Points = append(out.Points, p)
 	}
+	if v.Kind == EndToEnd {
+		out.Slowest = SlowestOf(s, v)
+	}
 	return out
 }
 

@@ -236,6 +236,8 @@ type Series struct {
 	Percentiles []float64
 	Points      []Point
 	Marks       []Mark
+	// Slowest are messages of the end-to-end latency that took long.
+	Slowest []SlowMessage `json:",omitempty"`
 }
 
 // Point is an interval of a Series. With N = 0 it is a blank, never a zero.

@@ -42,6 +42,9 @@ type View struct {
 	Kind Kind
 	// LogScale draws latencies on a logarithmic axis.
 	LogScale bool
+	// Lines are those of latency over time, as ParseLines has them; nil for the
+	// usual ones.
+	Lines []string
 }
 
 // DefaultPercentiles are shown when none are named.
@@ -142,6 +145,7 @@ const (
 	keyPercentiles = "percentiles"
 	keyLatency     = "latency"
 	keyScale       = "scale"
+	keyLines       = "lines"
 )
 
 // foreignKeys belong to the page, not to the view: what is looked at, not how.
@@ -175,6 +179,9 @@ func (v View) Fragment() string {
 	}
 	if v.LogScale {
 		out = append(out, keyScale+"=log")
+	}
+	if len(v.Lines) > 0 {
+		out = append(out, keyLines+"="+strings.Join(v.Lines, ","))
 	}
 	return strings.Join(out, "&")
 }
@@ -225,6 +232,10 @@ func ParseFragment(text string) (View, error) {
 			if v.Kind, err = ParseKind(value); err != nil {
 				return View{}, err
 			}
+		case keyLines:
+			if v.Lines, err = ParseLines(value); err != nil {
+				return View{}, err
+			}
 		case keyScale:
 			switch value {
 			case "log":
@@ -234,7 +245,7 @@ func ParseFragment(text string) (View, error) {
 				return View{}, fmt.Errorf("scale %q: there are linear and log", value)
 			}
 		default:
-			return View{}, fmt.Errorf("unknown key %q: there are %s", key, strings.Join([]string{keyWarmup, keyCooldown, keyFrom, keyTo, keyInterval, keyPercentiles, keyLatency, keyScale}, ", "))
+			return View{}, fmt.Errorf("unknown key %q: there are %s", key, strings.Join([]string{keyWarmup, keyCooldown, keyFrom, keyTo, keyInterval, keyPercentiles, keyLatency, keyScale, keyLines}, ", "))
 		}
 	}
 	return v, v.CheckWindow()

@@ -47,6 +47,15 @@ func TestFragmentRoundTrip(t *testing.T) {
 		if r.IntN(2) == 0 {
 			v.To = v.From + 1 + time.Duration(r.Int64N(1<<r.IntN(50)))
 		}
+		if r.IntN(2) == 0 {
+			lines := []string{"50", "99.9"}
+			for _, part := range LineParts {
+				if r.IntN(2) == 0 {
+					lines = append(lines, part)
+				}
+			}
+			v.Lines = lines
+		}
 		for range r.IntN(8) {
 			p := math.Round(r.Float64()*math.Pow10(r.IntN(7)+2)) / math.Pow10(r.IntN(7))
 			if p > 0 && p < 100 && !slices.Contains(v.Percentiles, p) {
@@ -75,6 +84,7 @@ func TestFragmentRefusals(t *testing.T) {
 		"warmpu=3s":                    "warmpu",
 		"warmup=1s&warmup=2s":          "2 times",
 		"warmup=%zz":                   "fragment",
+		"lines=50,average":             "density",
 		"from=-1s":                     "before the start",
 		"to=5":                         "for instance 5s",
 		"from=5s&to=5s":                "end after it begins",
@@ -97,7 +107,7 @@ func many(n int, sep string) string {
 
 func FuzzParseFragment(f *testing.F) {
 	f.Add("warmup=3s&percentiles=50,99,99.9&latency=publish&scale=log")
-	f.Add("from=5s&to=1m5s")
+	f.Add("from=5s&to=1m5s&lines=max,99,50,band")
 	f.Add("#from=0s&to=2562047h47m16.854775807s&warmup=steady")
 	f.Add("#percentiles=1e-5,0x1p3&warmup=1h2m3.004005006s")
 	f.Fuzz(func(t *testing.T, text string) {

@@ -110,6 +110,7 @@ func LatencyDistribution(d analysis.Distribution, st Style) Figure {
 		style:   st,
 		Legend:  []LegendEntry{{"share of the messages", 0}},
 	}
+	f.Data = distributionData(d, b)
 	f.draw = func(c draw.Canvas, pal Palette, fc face) { drawDistribution(c, pal, fc, d, b) }
 	return f
 }
@@ -125,7 +126,7 @@ func drawDistribution(c draw.Canvas, pal Palette, fc face, d analysis.Distributi
 	}
 	fr := newFrame(pal, fc, "share of the messages", kindName(d.Kind), y)
 	fr.endRoom = 20
-	fr.X.Min, fr.X.Max = b.x.min, b.x.max
+	fr.X.Min, fr.X.Max, fr.logX = b.x.min, b.x.max, b.x.log
 	fr.X.Tick.Marker = ticker(uncrowded(b.x, c.Size().X-110, fc))
 	fr.draw(c, func(data draw.Canvas) {
 		if d.Latency.N == 0 {

@@ -41,6 +41,7 @@ const (
 type face struct {
 	text.Plain
 	anchors bool
+	layout  *Layout // is told where the data lie
 }
 
 func newFace(anchors bool) face {

@@ -32,6 +32,16 @@ type Style struct {
 	// Percentiles asked for, when the figure draws fewer: a percentile then
 	// keeps its colour and dashes over all figures of a view. Nil: those drawn.
 	Percentiles []float64
+	// Draws tells which lines latency over time has, as analysis.View does; nil
+	// for the usual ones.
+	Draws func(line string, usual bool) bool
+}
+
+func (s Style) draws(line string, usual bool) bool {
+	if s.Draws == nil {
+		return usual
+	}
+	return s.Draws(line, usual)
 }
 
 func (s Style) size() (w, h vg.Length) {
@@ -52,6 +62,8 @@ type Figure struct {
 	Caption string // plain text
 	// Legend names what is drawn, in the order from low to high.
 	Legend []LegendEntry
+	// Data is what is drawn as a table; without columns where there is none.
+	Data Data
 
 	style Style
 	draw  func(c draw.Canvas, p Palette, f face)
@@ -84,9 +96,20 @@ func (f Figure) WriteTo(w io.Writer, format string) error {
 func (f Figure) SVG() (string, error) { return f.svg() }
 
 func (f Figure) svg() (string, error) {
+	s, _, err := f.Drawn()
+	return s, err
+}
+
+// Drawn is the figure as an SVG element, and where its data lie in it.
+func (f Figure) Drawn() (string, Layout, error) {
 	width, height := f.style.size()
 	c := vgsvg.New(width, height)
-	f.paint(c, width, height, true)
+	l := f.paint(c, width, height, true)
+	s, err := f.written(c)
+	return s, l, err
+}
+
+func (f Figure) written(c *vgsvg.Canvas) (string, error) {
 	var b bytes.Buffer
 	if _, err := c.WriteTo(&b); err != nil {
 		return "", fmt.Errorf("figure %s: %w", f.Name, err)
@@ -96,7 +119,7 @@ func (f Figure) svg() (string, error) {
 
 // paint draws onto a canvas of any kind. Anchors asks for the marks that
 // finishSVG turns into text-anchor.
-func (f Figure) paint(c vg.CanvasSizer, width, height vg.Length, anchors bool) {
+func (f Figure) paint(c vg.CanvasSizer, width, height vg.Length, anchors bool) Layout {
 	p := f.style.Theme.palette()
 	dc := draw.NewCanvas(c, width, height)
 	if p.Background != nil {
@@ -104,10 +127,14 @@ func (f Figure) paint(c vg.CanvasSizer, width, height vg.Length, anchors bool) {
 		dc.Fill(dc.Rectangle.Path())
 	}
 	fc := newFace(anchors)
+	layout := Layout{}
+	fc.layout = &layout
 	if f.style.Titled {
 		st := fc.style(15, p.Ink, draw.XLeft, draw.YTop)
 		dc.FillText(st, vg.Point{X: dc.Min.X + 10, Y: dc.Max.Y - 8}, f.Title)
 		dc.Max.Y -= 26
 	}
 	f.draw(dc, p, fc)
+	layout.Top, layout.Bottom = height.Points()-layout.Top, height.Points()-layout.Bottom
+	return layout
 }

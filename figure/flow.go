@@ -28,7 +28,7 @@ func ThroughputOverTime(s analysis.Flow, st Style) Figure {
 	f := Figure{
 		Name: fmt.Sprintf("throughput-over-time-%d-%d", s.Step, s.Repeat), Title: "Throughput over time" + atLoad(s.Load, s.Rate), style: st,
 		Caption: "Received: first deliveries in each second, by the time they were received, all consumer groups together; a last second that is not whole is left out. " + text + warmupText(s.Warmup, s.Load) + windowText(s.Window) + marksText(s.Marks),
-		draw:    fig.draw,
+		draw:    fig.draw, Data: throughputData(s),
 	}
 	return f.named(fig.lines)
 }
@@ -49,7 +49,7 @@ func BacklogOverTime(s analysis.Flow, st Style) Figure {
 	f := Figure{
 		Name: fmt.Sprintf("backlog-over-time-%d-%d", s.Step, s.Repeat), Title: "Backlog over time" + atLoad(s.Load, s.Rate), style: st,
 		Caption: "Backlog: messages acknowledged and not yet received by the slowest consumer group, at the end of each second. In flight: handed to the queue's client and not yet acknowledged." + warmupText(s.Warmup, s.Load) + windowText(s.Window) + marksText(s.Marks),
-		draw:    fig.draw,
+		draw:    fig.draw, Data: backlogData(s),
 	}
 	return f.named(fig.lines)
 }

@@ -30,6 +30,8 @@ type frame struct {
 	yName string
 	// endRoom is the room on the right for the names of the lines.
 	endRoom vg.Length
+	// logX: positions along the horizontal axis are log10 of what they stand for.
+	logX bool
 }
 
 const (
@@ -92,6 +94,10 @@ func (fr frame) draw(c draw.Canvas, body func(data draw.Canvas), ends func(data 
 	c.Max.Y -= 30
 	inner := draw.Crop(c, 0, -fr.endRoom, 0, 0)
 	data := fr.DataCanvas(inner)
+	if l := fr.face.layout; l != nil {
+		l.Left, l.Right, l.Top, l.Bottom = data.Min.X.Points(), data.Max.X.Points(), data.Max.Y.Points(), data.Min.Y.Points()
+		l.X, l.Y = Scale{fr.X.Min, fr.X.Max, fr.logX}, Scale{fr.y.min, fr.y.max, fr.y.log}
+	}
 	grid := draw.LineStyle{Color: fr.pal.Grid, Width: 0.8}
 	for _, t := range fr.y.ticks {
 		y := data.Y(fr.Y.Norm(t.value))

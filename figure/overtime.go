@@ -26,6 +26,17 @@ type line struct {
 // drawn; the caption names the others.
 func LatencyOverTime(s analysis.Series, st Style) Figure {
 	chosen, left := drawn(s.Percentiles, 4, []float64{50, 95, 99})
+	if st.Draws != nil {
+		usual := UsualLines(s.Percentiles)
+		chosen, left = nil, nil
+		for i, p := range s.Percentiles {
+			if st.draws(analysis.FormatPercent(p), usual[p]) {
+				chosen = append(chosen, i)
+			} else {
+				left = append(left, p)
+			}
+		}
+	}
 	all := st.Percentiles
 	if all == nil {
 		all = s.Percentiles
@@ -36,8 +47,16 @@ func LatencyOverTime(s analysis.Series, st Style) Figure {
 		p := s.Percentiles[i]
 		lines = append(lines, line{traceOf(s.Points, percentileOf(i)), PercentileName(p), classes[p]})
 	}
-	lines = append(lines, line{traceOf(s.Points, maximum), "max", MaxClass})
-	band := bandOf(s.Points)
+	if st.draws(analysis.LineMax, true) {
+		lines = append(lines, line{traceOf(s.Points, maximum), "max", MaxClass})
+	}
+	shown := extras{marks: s.Slowest, raster: st.draws(analysis.LineDensity, true), banded: st.draws(analysis.LineBand, true)}
+	if shown.banded {
+		shown.band = bandOf(s.Points)
+	}
+	if !st.draws(analysis.LineSlowest, true) {
+		shown.marks = nil
+	}
 
 	y, below := latencyRange(s.Points, lines, st.LogScale)
 	f := Figure{
@@ -48,11 +67,54 @@ func LatencyOverTime(s analysis.Series, st Style) Figure {
 	for _, l := range lines {
 		f.Legend = append(f.Legend, LegendEntry{l.label, l.class})
 	}
-	f.Caption = overTimeCaption(s, lines, left, below)
+	f.Caption = overTimeCaption(s, lines, left, below, shown)
+	f.Data = overTimeData(s)
 	f.draw = func(c draw.Canvas, pal Palette, fc face) {
-		drawOverTime(c, pal, fc, s, lines, band, y)
+		drawOverTime(c, pal, fc, s, lines, shown, y)
 	}
 	return f
+}
+
+// UsualLines are the percentiles that latency over time has where a view does not
+// say.
+func UsualLines(percentiles []float64) map[float64]bool {
+	out := map[float64]bool{}
+	chosen, _ := drawn(percentiles, 4, []float64{50, 95, 99})
+	for _, i := range chosen {
+		out[percentiles[i]] = true
+	}
+	return out
+}
+
+// text says what stands in a figure beside its percentiles.
+func (x extras) text(s analysis.Series, lines []line) string {
+	text, far := "", ""
+	if s.Cumulative {
+		far = " so far"
+	}
+	if len(lines) > 0 && lines[len(lines)-1].class == MaxClass {
+		text += "; the dotted line is the slowest message" + far
+		if x.banded {
+			text += ", and the band spans from the fastest to the slowest"
+		}
+	} else if x.banded {
+		text += "; the band spans from the fastest message to the slowest" + far
+	}
+	if x.raster && !s.Cumulative {
+		text += "; the darker a cell behind them, the more messages (by the logarithm of their number)"
+	}
+	text += "."
+	if n := len(x.marks); n > 0 {
+		text += fmt.Sprintf(" A diamond is one of the %s kept.", plural(n, "slow message", "slowest messages"))
+	}
+	return text
+}
+
+// extras are what a figure over time draws beside its lines.
+type extras struct {
+	band           [][]bandVertex
+	banded, raster bool
+	marks          []analysis.SlowMessage
 }
 
 // latencyRange is the axis that holds all that is drawn, and the number of
@@ -92,11 +154,14 @@ func latencyRange(points []analysis.Point, lines []line, log bool) (latencyAxis,
 	return linearLatency(lo, hi), 0
 }
 
-func drawOverTime(c draw.Canvas, pal Palette, fc face, s analysis.Series, lines []line, band [][]bandVertex, y latencyAxis) {
+func drawOverTime(c draw.Canvas, pal Palette, fc face, s analysis.Series, lines []line, shown extras, y latencyAxis) {
 	fr := newFrame(pal, fc, kindName(s.Kind), dueAxis(s.Load), y)
 	fr.X.Min, fr.X.Max = 0, max(s.Duration.Seconds(), lastSecond(s.Points), 1e-9)
 	fr.X.Tick.Marker = ticker(elapsedTicks(fr.X.Max, max(3, int(c.Size().X/90))))
-	raster := densityOf(s.Points, y)
+	var raster density
+	if shown.raster {
+		raster = densityOf(s.Points, y)
+	}
 	body := func(data draw.Canvas) {
 		at := func(x, ns float64) (vg.Point, bool) {
 			v, ok := y.pos(ns)
@@ -106,7 +171,7 @@ func drawOverTime(c draw.Canvas, pal Palette, fc face, s analysis.Series, lines 
 			return vg.Point{X: data.X(fr.X.Norm(x)), Y: data.Y(fr.Y.Norm(v))}, ok
 		}
 		fr.shadeCut(data, s.Warmup, s.Window)
-		for _, run := range band {
+		for _, run := range shown.band {
 			var poly []vg.Point
 			for _, v := range run {
 				p, _ := at(v.x, v.hi)
@@ -140,6 +205,7 @@ func drawOverTime(c draw.Canvas, pal Palette, fc face, s analysis.Series, lines 
 				fillMark(data, upMark, vg.Point{X: data.X(fr.X.Norm(x)), Y: data.Max.Y}, 3.5, style.Color)
 			}
 		}
+		drawSlowest(data, pal, shown.marks, at)
 		fr.drawMarks(data, s.Marks)
 		if len(s.Points) == 0 || !anyValue(lines) {
 			data.FillText(fc.style(13, pal.Muted, draw.XCenter, draw.YCenter), data.Center(), "no message was measured in this step")
@@ -160,6 +226,27 @@ func drawOverTime(c draw.Canvas, pal Palette, fc face, s analysis.Series, lines 
 		}
 		return ends
 	})
+}
+
+// drawSlowest draws a diamond for each message, all of them as one path.
+func drawSlowest(data draw.Canvas, pal Palette, marks []analysis.SlowMessage, at func(x, ns float64) (vg.Point, bool)) {
+	const r = 3
+	var p vg.Path
+	for i := range marks {
+		q, ok := at(time.Duration(marks[i].Intended).Seconds(), float64(marks[i].Latency()))
+		if !ok {
+			continue
+		}
+		p.Move(vg.Point{X: q.X - r, Y: q.Y})
+		p.Line(vg.Point{X: q.X, Y: q.Y + r})
+		p.Line(vg.Point{X: q.X + r, Y: q.Y})
+		p.Line(vg.Point{X: q.X, Y: q.Y - r})
+		p.Close()
+	}
+	if len(p) > 0 {
+		data.SetLineStyle(draw.LineStyle{Color: pal.Ink, Width: 0.9})
+		data.Stroke(p)
+	}
 }
 
 func lastSecond(points []analysis.Point) float64 {
@@ -191,7 +278,7 @@ func thin(xs []float64, n int) []float64 {
 	return out
 }
 
-func overTimeCaption(s analysis.Series, lines []line, left []float64, below int) string {
+func overTimeCaption(s analysis.Series, lines []line, left []float64, below int, shown extras) string {
 	var b strings.Builder
 	which := "messages intended"
 	switch {
@@ -201,12 +288,11 @@ func overTimeCaption(s analysis.Series, lines []line, left []float64, below int)
 		which = "messages handed over"
 	}
 	if s.Cumulative {
-		fmt.Fprintf(&b, "Each line is a percentile of the %s (%s) of all %s from the warm-up until then: what a run that ended there would have shown. The dotted line is the slowest message so far, and the band spans from the fastest.",
-			kindName(s.Kind), pathOf(s.Kind, s.Load), which)
+		fmt.Fprintf(&b, "Each line is a percentile of the %s (%s) of all %s from the warm-up until then: what a run that ended there would have shown", kindName(s.Kind), pathOf(s.Kind, s.Load), which)
 	} else {
-		fmt.Fprintf(&b, "Each line is a percentile of the %s (%s) of the %s within %s, drawn at its middle; the dotted line is the slowest message, and the band spans from the fastest to the slowest; the darker a cell behind them, the more messages (by the logarithm of their number).",
-			kindName(s.Kind), pathOf(s.Kind, s.Load), which, widthText(s.Points))
+		fmt.Fprintf(&b, "Each line is a percentile of the %s (%s) of the %s within %s, drawn at its middle", kindName(s.Kind), pathOf(s.Kind, s.Load), which, widthText(s.Points))
 	}
+	b.WriteString(shown.text(s, lines))
 	if s.Warmup > 0 {
 		b.WriteString(warmupText(s.Warmup, s.Load))
 	} else {
@@ -214,7 +300,7 @@ func overTimeCaption(s analysis.Series, lines []line, left []float64, below int)
 	}
 	b.WriteString(windowText(s.Window))
 	b.WriteString(loadNote(s.Load))
-	if c := lines[0].columns; c > 0 {
+	if c := columnsIn(lines); c > 0 {
 		fmt.Fprintf(&b, " %d intervals are drawn in %d columns, of each line its lowest and its highest value.", len(s.Points), c)
 	}
 	blanks, inf := 0, 0
@@ -240,6 +326,15 @@ func overTimeCaption(s analysis.Series, lines []line, left []float64, below int)
 		b.WriteString(" Only in the table: " + list(names(left)) + ".")
 	}
 	return b.String()
+}
+
+// columnsIn is in how many columns the points of lines were gathered; 0 where
+// each is drawn.
+func columnsIn(lines []line) int {
+	if len(lines) == 0 {
+		return 0
+	}
+	return lines[0].columns
 }
 
 func plural(n int, one, many string) string {

@@ -83,6 +83,7 @@ func LatencyPerRate(sum analysis.Summary, kind analysis.Kind, st Style) Figure {
 		f.Caption += " " + plural(hidden, "more setting is", "more settings are") + " in the table only."
 	}
 	f.Caption += referenceCaption(sum.References, theirs, hiddenOfThem, without)
+	f.Data = perRateData(sum, kind, all)
 	rates := ratesOf(sum)
 	for _, l := range theirs {
 		for _, m := range l.marks {

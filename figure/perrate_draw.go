@@ -20,6 +20,7 @@ func drawPerRate(c draw.Canvas, pal Palette, fc face, kind analysis.Kind, axis s
 	fr := newFrame(pal, fc, kindName(kind), axis, y)
 	fr.endRoom = room
 	fr.X.Min, fr.X.Max = lo, hi
+	fr.logX = len(rates) > 0 && pos(rates[0]) != rates[0]
 	fr.X.Tick.Marker = ticker(ticks)
 	joined := make([][]rateMark, len(lines))
 	for i, l := range lines {

@@ -112,6 +112,7 @@ func (f *Figure) spectra(ds []analysis.Distribution, lines []spectrum, kind anal
 	default:
 		y = linearLatency(lo, hi)
 	}
+	f.Data = spectrumData(ds[:len(ds)-left])
 	f.Caption = spectrumCaption(ds, lines, kind, left, below)
 	f.draw = func(c draw.Canvas, pal Palette, fc face) { drawSpectrum(c, pal, fc, kind, lines, y) }
 }

@@ -26,7 +26,7 @@ var counts = []count{
 	{"foreign", "deliveries that are no message of the step", func(a analysis.Accounting) int64 { return a.Foreign }, true},
 	{"unknown", "beyond what is known of an incomplete log", func(a analysis.Accounting) int64 { return a.Unknown }, true},
 	{"records used", "behind the latencies shown", func(a analysis.Accounting) int64 { return a.RecordsUsed }, false},
-	{"records trimmed", "cut as warm-up", func(a analysis.Accounting) int64 { return a.RecordsTrimmed }, false},
+	{"records trimmed", "cut as warm-up, or not looked at", func(a analysis.Accounting) int64 { return a.RecordsTrimmed }, false},
 	{"records rejected", "could not be read", func(a analysis.Accounting) int64 { return a.RecordsRejected }, true},
 }
 
@@ -55,5 +55,8 @@ func (b *builder) accounting() string {
 		w.raw(`</tr>`)
 	}
 	w.raw(`</tbody></table></div>`)
+	if b.v.Windowed() {
+		w.raw(`<p class="note">`).text("Of whole steps, but for the records used and trimmed, which are those of the part that is looked at.").raw(`</p>`)
+	}
 	return w.String()
 }

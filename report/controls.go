@@ -44,6 +44,21 @@ func (b *builder) controls() Controls {
 	if c.WarmupAuto {
 		c.WarmupText += " (default)"
 	}
+	if b.o.Place != nil {
+		c.Step = b.o.Place.String()
+	} else if len(b.sum.Steps) > 0 {
+		c.Step = Place{b.sum.Steps[0].Step, b.sum.Steps[0].Repeat}.String()
+	}
+	c.Steps, c.Intervals = b.choices(), b.intervals()
+	if s := b.longest(); s != nil && b.v.Interval > s.Interval {
+		c.Interval = b.v.Interval.String()
+	}
+	if b.v.Windowed() {
+		c.Window = "from " + figure.Duration(b.v.From)
+		if c.Window += " on"; b.v.To != 0 {
+			c.Window = "from " + figure.Duration(b.v.From) + " to " + figure.Duration(b.v.To)
+		}
+	}
 	c.Change = b.change(cut)
 	c.Hint = "Cut of the longest step: " + figure.Duration(cut)
 	for _, t := range b.sum.Steps {
@@ -52,12 +67,19 @@ func (b *builder) controls() Controls {
 		}
 	}
 	c.Hint += "."
+	if c.Window != "" {
+		c.Hint += " Looked at: " + c.Window + " of each step."
+	}
 	return c
 }
 
 // change tells in one sentence what the page shows now.
 func (b *builder) change(cut time.Duration) string {
 	s := fmt.Sprintf("Warm-up %s cut.", figure.Duration(cut))
+	if b.v.Windowed() && len(b.sum.Steps) > 0 {
+		from, to := b.sum.Steps[0].KeptNs()
+		s += fmt.Sprintf(" Looked at from %s to %s.", figure.Duration(duration(from)), figure.Duration(duration(to)))
+	}
 	for _, t := range b.sum.Steps {
 		l := t.Latencies[b.v.Kind.String()]
 		if l.N == 0 {
@@ -103,6 +125,7 @@ func ControlsHTML(c Controls) string {
 	w.open("input", "type", "number", "id", "warmup", "name", "warmup", "min", "0", "step", "any", "inputmode", "decimal", "value", c.WarmupS, "aria-label", "Warm-up in seconds")
 	w.raw(`<span aria-hidden="true">s</span></span></div></div>`)
 
+	selectHTML(&w, "step", "Step", c.Step, c.Steps)
 	w.raw(`<div class="field"><label for="percentiles">Percentiles</label>`)
 	w.open("input", "type", "text", "id", "percentiles", "name", "percentiles", "value", c.Percentiles, "inputmode", "decimal", "spellcheck", "false", "size", "20")
 	w.raw(`</div>`)
@@ -120,6 +143,8 @@ func ControlsHTML(c Controls) string {
 	}
 	w.raw(`</select></div>`)
 
+	selectHTML(&w, "interval", "Interval", c.Interval, c.Intervals)
+
 	w.raw(`<fieldset class="field"><legend>Axis</legend><div class="segments">`)
 	for _, s := range []string{"linear", "log"} {
 		w.raw(`<label><input type="radio" name="scale" id="scale-`, s, `" value="`, s, `"`)
@@ -130,7 +155,7 @@ func ControlsHTML(c Controls) string {
 	}
 	w.raw(`</div></fieldset>`)
 	w.raw(`<div class="foot"><p id="status" class="status" role="status" aria-live="polite">`).text(c.Hint)
-	w.raw(`</p>`, `<button type="button" id="cancel" hidden>Cancel</button><button type="button" id="reset">Reset</button></div>`,
+	w.raw(`</p>`, `<button type="button" id="cancel" hidden>Cancel</button><button type="button" id="whole-step" hidden>Whole step</button><button type="button" id="reset">Reset</button></div>`,
 		`<p id="view-error" class="error" role="alert" hidden></p></form>`)
 	return w.String()
 }

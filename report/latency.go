@@ -1,8 +1,6 @@
 package report
 
 import (
-	"fmt"
-	"slices"
 	"strconv"
 
 	"queuebench/analysis"
@@ -49,12 +47,10 @@ func value(w *writer, s analysis.StepSummary, kind analysis.Kind, what string, n
 func (b *builder) perRate() (string, error) {
 	var w writer
 	f := figure.LatencyPerRate(b.sum, b.v.Kind, b.style())
-	svg, err := f.SVG()
-	if err != nil {
+	w.raw(`<h2>`).text(f.Title).raw(`</h2>`)
+	if err := w.figure(f); err != nil {
 		return "", err
 	}
-	w.raw(`<h2>`).text(f.Title).raw(`</h2>`)
-	figureHTML(&w, f, svg)
 	if len(b.sum.Steps) == 0 {
 		b.references(&w)
 		return w.String(), nil
@@ -107,75 +103,6 @@ func (b *builder) perRate() (string, error) {
 	return w.String(), nil
 }
 
-func figureHTML(w *writer, f figure.Figure, svg string) {
-	w.raw(`<figure class="figure" data-figure="`).text(f.Name).raw(`"><div class="canvas" tabindex="0">`, svg, `</div>`)
-	w.el("figcaption", f.Caption).raw(`</figure>`)
-}
-
-// step is one step in depth.
-func (b *builder) step(i int) (string, error) {
-	s := b.sum.Steps[i]
-	var w writer
-	w.raw(`<h2>`).text("At " + b.stepName(s)).raw(`</h2>`)
-	w.raw(`<p class="note">`)
-	w.text(fmt.Sprintf("Schedule of %s; %s cut as warm-up (%s).", figure.Duration(duration(s.DurationNs)), figure.Duration(duration(s.WarmupNs)), s.WarmupRule))
-	if !s.Complete {
-		w.raw(` <b>`).text("Incomplete.").raw(`</b>`)
-	}
-	w.raw(`</p>`)
-	if s.Failure != "" {
-		w.raw(`<p class="error">`).text("This step failed: " + s.Failure).raw(`</p>`)
-	}
-	if t := b.digestStep(s); t != nil {
-		series := analysis.SeriesOf(t, b.v)
-		f := figure.LatencyOverTime(series, b.style())
-		svg, err := f.SVG()
-		if err != nil {
-			return "", err
-		}
-		figureHTML(&w, f, svg)
-		seriesTable(&w, series)
-		if err := b.inDepth(&w, t); err != nil {
-			return "", err
-		}
-	}
-	b.latencies(&w, s)
-	b.stages(&w, s)
-	if len(s.Settings) > 0 {
-		w.raw(`<details data-key="settings-`, stepID(s), `"><summary>Settings of this step</summary>`)
-		pairs(&w, s.Settings)
-		w.raw(`</details>`)
-	}
-	return w.String(), nil
-}
-
-// inDepth has the figures below the one over time: the spectrum, and those that
-// explain it behind a line that opens.
-func (b *builder) inDepth(w *writer, s *analysis.StepDigest) error {
-	dist, flow := analysis.DistributionOf(b.d, s, b.v), analysis.FlowOf(s, b.v)
-	if dist.N() == 0 {
-		return nil
-	}
-	for i, f := range []figure.Figure{
-		figure.PercentileSpectrum([]analysis.Distribution{dist}, b.style()),
-		figure.LatencyDistribution(dist, b.style()),
-		figure.ThroughputOverTime(flow, b.style()),
-		figure.BacklogOverTime(flow, b.style()),
-	} {
-		svg, err := f.SVG()
-		if err != nil {
-			return err
-		}
-		if i == 1 {
-			w.raw(fmt.Sprintf(`<details data-key="more-%d-%d"><summary>`, s.Step, s.Repeat)).text("Distribution, throughput and backlog").raw(`</summary>`)
-		}
-		w.el("h3", f.Title)
-		figureHTML(w, f, svg)
-	}
-	w.raw(`</details>`)
-	return nil
-}
-
 // latencies is the table of all latencies of a step.
 func (b *builder) latencies(w *writer, s analysis.StepSummary) {
 	w.raw(`<div class="scroll" tabindex="0" role="region"`)
@@ -206,51 +133,4 @@ func (b *builder) latencies(w *writer, s analysis.StepSummary) {
 		w.raw(`</tr>`)
 	}
 	w.raw(`</tbody></table></div>`)
-}
-
-// seriesTable is the data behind a figure over time. Its cells are bare, in
-// milliseconds and without end tags, which HTML allows and which keeps a
-// report of ten steps below a megabyte.
-func seriesTable(w *writer, s analysis.Series) {
-	if len(s.Points) == 0 {
-		return
-	}
-	w.raw(fmt.Sprintf(`<details class="data" data-key="data-%d-%d"><summary>`, s.Step, s.Repeat))
-	w.text("The " + plural(len(s.Points), "interval", "intervals") + " behind this figure")
-	w.raw(`</summary><div class="scroll tall" tabindex="0" role="region" aria-label="Values per interval"><table class="series"><caption>Latencies in ms; a blank has no message, &gt; is a message that never came.</caption><thead><tr><th scope="col">from (s)<th scope="col">to (s)<th scope="col">messages<th scope="col">min`)
-	for _, p := range s.Percentiles {
-		w.raw(`<th scope="col">`).text(figure.PercentileName(p))
-	}
-	w.raw(`<th scope="col">max</thead><tbody>`)
-	ms := func(ns int64) {
-		if ns == -1 {
-			w.raw(`<td>&gt;`)
-			return
-		}
-		w.raw(`<td>`, strconv.FormatFloat(float64(ns)/1e6, 'g', 4, 64))
-	}
-	for _, p := range s.Points {
-		w.raw(`<tr><td>`, seconds(p.Start), `<td>`, seconds(p.End), `<td>`, itoa64(p.N))
-		if p.N == 0 {
-			for range len(s.Percentiles) + 2 {
-				w.raw(`<td>`)
-			}
-			continue
-		}
-		if !came(p) {
-			p.MinNs, p.MaxNs = -1, -1
-		}
-		ms(p.MinNs)
-		for _, ns := range p.Ns {
-			ms(ns)
-		}
-		ms(p.MaxNs)
-	}
-	w.raw(`</tbody></table></div></details>`)
-}
-
-// came tells whether a message of the interval came: a minimum and a maximum of
-// 0 stand for none where each percentile falls on one that did not.
-func came(p analysis.Point) bool {
-	return p.MinNs != 0 || p.MaxNs != 0 || slices.ContainsFunc(p.Ns, func(ns int64) bool { return ns != -1 })
 }

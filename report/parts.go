@@ -9,14 +9,12 @@ import (
 // tells. The word has to stand beside it.
 func Icon(severity string) string { return icon(analysis.Severity(severity)) }
 
-// FigureHTML is a figure with its caption.
+// FigureHTML is a figure with its caption and its data.
 func FigureHTML(f figure.Figure) (string, error) {
-	svg, err := f.SVG()
-	if err != nil {
+	var w writer
+	if err := w.figure(f); err != nil {
 		return "", err
 	}
-	var w writer
-	figureHTML(&w, f, svg)
 	return w.String(), nil
 }
 

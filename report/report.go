@@ -22,6 +22,11 @@ import (
 type Options struct {
 	// Width is that of the figures in CSS pixels; 0 for 760.
 	Width int
+	// Place is the one step that is drawn in depth; nil for all of them, as a page
+	// without scripts has it.
+	Place *Place
+	// Part is what is drawn of it: PartDepth, or empty for the whole document.
+	Part string
 	// Base is the index of the run that a comparison holds the others against,
 	// and Labels name its runs, one for each: those of one label are replicates
 	// of one side. Empty: each run is a side, named by what sets it apart.
@@ -44,6 +49,11 @@ type Controls struct {
 	Percentiles string
 	Latency     string
 	Scale       string
+	Step        string // the value of the step that is shown
+	Steps       []Choice
+	Interval    string
+	Intervals   []Choice
+	Window      string // "from 5 s to 10 s"; empty for all of each step
 	// Edges are the seconds at which the slider stops.
 	Edges []string
 	// Hint says what is cut, and by which rule.
@@ -69,12 +79,16 @@ func Build(d *analysis.Digest, v analysis.View, o Options) (Document, error) {
 	if len(v.Percentiles) == 0 {
 		v.Percentiles = nil
 	}
-	if err := v.Check(d); errors.Is(err, analysis.ErrWarmup) {
+	if err := v.Check(d); errors.Is(err, analysis.ErrWarmup) || errors.Is(err, analysis.ErrWindow) {
 		return Document{}, err
 	}
 	v = v.Of(d)
+	b := builder{d: d, v: v, o: o, percentiles: v.Percentiles}
+	if o.Part != "" {
+		return b.part()
+	}
 	sum := analysis.Summarize(d, v)
-	b := builder{d: d, v: v, o: o, sum: sum, percentiles: v.Percentiles}
+	b.sum = sum
 	if b.percentiles == nil {
 		b.percentiles = analysis.DefaultPercentiles
 	}
@@ -97,6 +111,9 @@ func Build(d *analysis.Digest, v analysis.View, o Options) (Document, error) {
 		return Document{}, err
 	}
 	for i := range sum.Steps {
+		if !o.shows(sum.Steps[i]) {
+			continue
+		}
 		html, err := b.step(i)
 		if err := add(stepID(sum.Steps[i]), html, err); err != nil {
 			return Document{}, err
@@ -105,6 +122,35 @@ func Build(d *analysis.Digest, v analysis.View, o Options) (Document, error) {
 	if err := add("facts", b.facts(), nil); err != nil {
 		return Document{}, err
 	}
+	doc.Controls = b.controls()
+	return doc, nil
+}
+
+// part is the document of what is asked for while something is dragged. Only the
+// step that is shown is looked at.
+func (b *builder) part() (Document, error) {
+	if b.o.Part != PartDepth || b.o.Place == nil {
+		return Document{}, fmt.Errorf("no part %q of a page", b.o.Part)
+	}
+	one := *b.d
+	one.Steps = slices.DeleteFunc(slices.Clone(b.d.Steps), func(s analysis.StepDigest) bool { return *b.o.Place != Place{s.Step, s.Repeat} })
+	b.sum = analysis.Summarize(&one, b.v)
+	if len(b.sum.Steps) == 0 {
+		return Document{}, fmt.Errorf("the run has no step %s", b.o.Place)
+	}
+	if b.percentiles == nil {
+		b.percentiles = analysis.DefaultPercentiles
+	}
+	step := b.sum.Steps[0]
+	doc := Document{Summary: b.sum}
+	for id, build := range map[string]func(*writer, analysis.StepSummary) error{partSpectrum: b.spectrum, partNumbers: b.numbers} {
+		var w writer
+		if err := build(&w, step); err != nil {
+			return Document{}, fmt.Errorf("%s: %w", id, err)
+		}
+		doc.Regions = append(doc.Regions, Region{stepID(step) + "-" + id, w.String()})
+	}
+	b.d = &one
 	doc.Controls = b.controls()
 	return doc, nil
 }
@@ -135,7 +181,7 @@ func (b *builder) style() figure.Style {
 	}
 	return figure.Style{
 		Width: w, Height: max(240, min(320, w*2/3)), Theme: figure.Page,
-		LogScale: b.v.LogScale, Percentiles: b.percentiles,
+		LogScale: b.v.LogScale, Percentiles: b.percentiles, Draws: b.v.Draws,
 	}
 }
 
@@ -144,7 +190,7 @@ func stepID(s analysis.StepSummary) string { return fmt.Sprintf("step-%d-%d", s.
 // repeats says whether any step was run more than once: only then is the
 // repeat worth a word.
 func (b *builder) repeats() bool {
-	return slices.ContainsFunc(b.sum.Steps, func(s analysis.StepSummary) bool { return s.Repeat > 0 })
+	return slices.ContainsFunc(b.d.Steps, func(s analysis.StepDigest) bool { return s.Repeat > 0 })
 }
 
 // stepName is what a step is called on the page.

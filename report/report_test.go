@@ -135,7 +135,7 @@ func TestHostile(t *testing.T) {
 // which leave out the end tags that HTML lets out.
 func TestWellFormed(t *testing.T) {
 	doc := build(t, reporttest.Digest(reporttest.Spec{Run: reporttest.HostileName, Rates: []float64{500}, Repeats: 2, Duration: 4 * time.Second, Lost: 40}), analysis.View{})
-	values := regexp.MustCompile(`(?s)<details class="data".*?</details>`)
+	values := regexp.MustCompile(`(?s)<details class="data[^>]*>.*?</details>`)
 	bare := regexp.MustCompile(` (data-goto|hidden|checked|selected)([ >])`)
 	void := regexp.MustCompile(`<(input[^>]*)>`)
 	check := func(id, html string) {

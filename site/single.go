@@ -51,7 +51,7 @@ func WriteReport(w io.Writer, d *analysis.Digest, v analysis.View, o Options) er
 		}
 		worker := string(a.loader) + "\n" + asset("worker.js")
 		blocks = block("data-worker", []byte(worker)) + block("data-wasm", a.wasm) + block("data-digest", digest)
-		if script, err = inline("analyzer.js", "view.js", "report.js"); err != nil {
+		if script, err = inline("analyzer.js", "texts.js", "plot.js", "view.js", "report.js"); err != nil {
 			return err
 		}
 		hash := sha256.Sum256([]byte(script))

@@ -31,7 +31,7 @@ func main() {
 		"view": js.FuncOf(func(_ js.Value, args []js.Value) any {
 			var doc report.Document
 			err := guard(func() (err error) {
-				doc, err = s.View(args[0].String(), args[1].Int())
+				doc, err = s.View(args[0].String(), args[1].Int(), args[2].String())
 				return err
 			})
 			if err != nil {
@@ -83,9 +83,19 @@ func document(doc report.Document) map[string]any {
 		"title": doc.Title, "regions": regions, "form": report.ControlsHTML(c), "fragment": c.Fragment, "change": c.Change, "hint": c.Hint,
 		"controls": map[string]any{
 			"warmup": c.WarmupS, "warmupText": c.WarmupText, "slot": c.Slot(), "percentiles": c.Percentiles,
-			"latency": c.Latency, "scale": c.Scale, "edges": edges,
+			"latency": c.Latency, "scale": c.Scale, "edges": edges, "window": c.Window,
+			"step": c.Step, "steps": choices(c.Steps), "interval": c.Interval, "intervals": choices(c.Intervals),
 		},
 	}
+}
+
+// choices are [[value, name], …].
+func choices(all []report.Choice) []any {
+	out := make([]any, len(all))
+	for i, c := range all {
+		out[i] = []any{c.Value, c.Name}
+	}
+	return out
 }
 
 // guard turns a panic into an error.

@@ -21,6 +21,7 @@ func newApp() *cli.App {
 			"   analyze report RUN -o report.html",
 		Commands: []*cli.Command{
 			summaryCommand(),
+			slowestCommand(),
 			compareCommand(),
 			overlayCommand(),
 			checkCommand(),

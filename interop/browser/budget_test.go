@@ -72,7 +72,7 @@ func TestBudgets(t *testing.T) {
 	check("analyzer, brotli", brotliBytes, most)
 
 	var page bytes.Buffer
-	for _, name := range []string{"index.html", "page.css", "wasm_exec.js", "worker.js", "analyzer.js", "view.js", "site.js"} {
+	for _, name := range []string{"index.html", "page.css", "wasm_exec.js", "worker.js", "analyzer.js", "texts.js", "plot.js", "view.js", "site.js"} {
 		b, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			t.Fatal(err)

@@ -42,6 +42,7 @@ func TestWarmup(t *testing.T) {
 		b.look(1200, 900, false)
 		b.open(address)
 		compare(b, run(), analysis.View{})
+		b.choose(2)
 		first := eval[string](b, `document.querySelector('#step-2-0 td[data-kind="end_to_end"][data-percentile="99"]').dataset.ns`)
 
 		b.change(func() { b.enter("warmup", "5") })
@@ -95,6 +96,7 @@ func TestOtherControls(t *testing.T) {
 		b.wait(`document.querySelector("#per-rate h2").textContent.startsWith("Publish latency")`)
 		v.Kind = analysis.Publish
 		compare(b, run(), v)
+		b.choose(1)
 		linear := eval[string](b, `document.querySelector("#step-1-0 svg").outerHTML`)
 		b.change(func() {
 			b.do(chromedp.Focus("#scale-linear"))

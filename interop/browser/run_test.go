@@ -55,7 +55,7 @@ type cell struct {
 	Beyond, Text     string
 }
 
-const readCells = `[...document.querySelectorAll("td[data-percentile]")].map(t => ({
+const readCells = `[...document.querySelectorAll("[data-region]:not([hidden]) td[data-percentile]")].map(t => ({
 	Step: t.dataset.step, Repeat: t.dataset.repeat, Kind: t.dataset.kind, Percentile: t.dataset.percentile,
 	Ns: t.dataset.ns, Supported: t.dataset.supported, Beyond: t.dataset.beyond || "", Text: t.textContent }))`
 
@@ -70,12 +70,25 @@ func compare(b *tab, d *analysis.Digest, v analysis.View) {
 }
 
 // compareSummary reads every percentile, extreme and count on the page and
-// holds it against a summary made under the view v.
+// holds it against a summary made under the view v: of each step the latency of
+// the figures, and all of them of the steps that are shown in depth.
 func compareSummary(b *tab, sum analysis.Summary, v analysis.View) {
 	b.t.Helper()
-	want := map[string]cell{}
+	want, inDepth := map[string]cell{}, map[string]bool{}
+	for _, id := range eval[[]string](b, `[...document.querySelectorAll('[data-region][id^="step-"]:not([hidden])')].map(e => e.id)`) {
+		inDepth[id] = true
+	}
+	if len(inDepth) == 0 {
+		b.t.Fatal("no step is shown in depth")
+	}
+	shows := func(s analysis.StepSummary, kind string) bool {
+		return kind == v.Kind.String() || inDepth[fmt.Sprintf("step-%d-%d", s.Step, s.Repeat)]
+	}
 	for _, s := range sum.Steps {
 		for kind, l := range s.Latencies {
+			if !shows(s, kind) {
+				continue
+			}
 			for p, x := range l.Percentiles {
 				c := cell{fmt.Sprint(s.Step), fmt.Sprint(s.Repeat), kind, p, fmt.Sprint(x.Ns), fmt.Sprint(x.Supported), "", x.Text()}
 				if x.Beyond {
@@ -122,6 +135,9 @@ func compareSummary(b *tab, sum analysis.Summary, v analysis.View) {
 		check(`[data-count="records used"]`, "value", s.Accounting.RecordsUsed)
 		check(`[data-count="records trimmed"]`, "value", s.Accounting.RecordsTrimmed)
 		for kind, l := range s.Latencies {
+			if !inDepth[fmt.Sprintf("step-%d-%d", s.Step, s.Repeat)] {
+				continue
+			}
 			check(`[data-kind="`+kind+`"][data-value="max"]`, "ns", l.MaxNs)
 			check(`[data-kind="`+kind+`"][data-value="min"]`, "ns", l.MinNs)
 			check(`[data-kind="`+kind+`"][data-value="mean"]`, "ns", l.MeanNs)

@@ -4,8 +4,10 @@
 package reporttest
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"queuebench/analysis"
@@ -93,6 +95,7 @@ func step(s Spec, index, repeat int, rate float64, start int64, stall bool) anal
 	lastSecond := int64(rate * (s.Duration - time.Second).Seconds())
 	var hists [analysis.NumKinds]stats.Counter
 	var own stats.Counter
+	slow := map[int]analysis.SlowMessage{} // the slowest of each fiftieth
 	i := int64(0)
 	for from := time.Duration(0); from < s.Duration; from += s.Interval {
 		iv := analysis.Interval{Start: from, End: min(from+s.Interval, s.Duration)}
@@ -126,6 +129,11 @@ func step(s Spec, index, repeat int, rate float64, start int64, stall bool) anal
 			}
 			must(hists[analysis.EndToEnd].Record(l))
 			must(hists[analysis.EndToEndFromSend].Record(l - lag))
+			slice := int(due * 50 / s.Duration)
+			if m, ok := slow[slice]; !ok || l > m.Latency() {
+				at := int64(due)
+				slow[slice] = analysis.SlowMessage{Seq: i, Group: "bench", Consumer: "consumer-0", Intended: at, Sent: at + lag, Acked: at + l - 4_000_000, Broker: rawlog.Null, Received: at + l}
+			}
 			if sec := int((due + time.Duration(l)) / time.Second); sec < len(st.ReceivedPerSecond) {
 				st.ReceivedPerSecond[sec]++
 			}
@@ -136,6 +144,12 @@ func step(s Spec, index, repeat int, rate float64, start int64, stall bool) anal
 		iv.OwnLag = own.Take()
 		st.Intervals = append(st.Intervals, iv)
 	}
+	for _, m := range slow {
+		st.Slowest = append(st.Slowest, m)
+	}
+	slices.SortFunc(st.Slowest, func(a, b analysis.SlowMessage) int {
+		return cmp.Or(cmp.Compare(b.Latency(), a.Latency()), cmp.Compare(a.Seq, b.Seq))
+	})
 	a := &st.Accounting
 	a.Scheduled, a.Attempted, a.Acked, a.RecordsUsed = n, n, n, n
 	a.Received = n - a.Lost

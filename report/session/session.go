@@ -61,9 +61,9 @@ func (s *Session) Open(files []File) {
 	}
 }
 
-// View draws what a fragment of an address names, figures width CSS pixels
-// wide.
-func (s *Session) View(fragment string, width int) (report.Document, error) {
+// View draws what a fragment of an address names, figures width CSS pixels wide:
+// all of it, or of a run the part that report.Options names.
+func (s *Session) View(fragment string, width int, part string) (report.Document, error) {
 	v, err := analysis.ParseFragment(fragment)
 	if err != nil {
 		return report.Document{}, err
@@ -84,6 +84,10 @@ func (s *Session) View(fragment string, width int) (report.Document, error) {
 	if err != nil {
 		return report.Document{}, err
 	}
+	if err := o.Address(d, fragment); err != nil {
+		return report.Document{}, err
+	}
+	o.Part = part
 	return report.Build(d, v, o)
 }
 

@@ -31,7 +31,7 @@ func TestFragmentNamesTheRun(t *testing.T) {
 		"run=2": "not a queuebench digest", "run=4": "1 to 3", "run=x": "1 to 3", "run=0": "1 to 3",
 		"view=else": "no view", "view=compare": "bad.digest cannot be compared",
 	} {
-		doc, err := s.View(fragment, 700)
+		doc, err := s.View(fragment, 700, "")
 		got := doc.Title
 		if err != nil {
 			got = err.Error()
@@ -47,12 +47,12 @@ func TestCompareTakesAllRuns(t *testing.T) {
 		return report.Document{Title: ds[0].Manifest.Run + " against " + ds[1].Manifest.Run + " " + v.Fragment()}, nil
 	}}
 	s.Open([]File{digestFile(t, "one"), digestFile(t, "two")})
-	doc, err := s.View("log=a&log=b&view=compare&warmup=1s", 700)
+	doc, err := s.View("log=a&log=b&view=compare&warmup=1s", 700, "")
 	if err != nil || doc.Title != "one against two warmup=1s" {
 		t.Errorf("%q, %v", doc.Title, err)
 	}
 	s.Open([]File{digestFile(t, "one")})
-	if _, err := s.View("view=compare", 700); err == nil || !strings.Contains(err.Error(), "two runs or more") {
+	if _, err := s.View("view=compare", 700, ""); err == nil || !strings.Contains(err.Error(), "two runs or more") {
 		t.Error(err)
 	}
 }

@@ -66,9 +66,9 @@ export class Analyzer {
     return runs;
   }
 
-  async view(fragment, width) {
+  async view(fragment, width, part = "") {
     await this.start();
-    return this.ask({ type: "view", fragment, width });
+    return this.ask({ type: "view", fragment, width, part });
   }
 
   // stop ends the worker and what it was asked; the next request starts anew.

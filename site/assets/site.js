@@ -52,7 +52,7 @@ function logs() {
 // go shows another of the open runs, or all of them.
 function go(keys) {
   const p = new URLSearchParams(View.address());
-  for (const k of ["run", "view"]) p.delete(k);
+  for (const k of ["run", "view", "step", "repeat"]) p.delete(k);
   for (const [k, v] of Object.entries(keys)) p.set(k, v);
   location.hash = p.toString();
 }

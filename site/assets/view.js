@@ -1,6 +1,9 @@
 // View binds the page's controls and address to an Analyzer. Values go in as
 // the address's text and come back as fragments of HTML; Go reads and writes
 // both.
+import { Plots } from "./plot.js";
+import { Texts } from "./texts.js";
+
 const pageKeys = ["log", "run", "step", "repeat", "view"];
 
 export class View {
@@ -11,6 +14,7 @@ export class View {
     this.width = 0;
     this.queued = null;
     this.busy = false;
+    this.plots = new Plots(this);
   }
 
   // address is the part of the address that is a view or names what to open.
@@ -37,11 +41,15 @@ export class View {
     });
     slider.addEventListener("change", () => this.change("warmup", true));
     number.addEventListener("change", () => this.change("warmup", true));
-    for (const name of ["percentiles", "latency"]) this.$(name).addEventListener("change", () => this.change(name, true));
+    for (const name of ["percentiles", "latency", "interval"]) this.$(name).addEventListener("change", () => this.change(name, true));
     for (const r of f.elements.scale) r.addEventListener("change", () => this.change("scale", true));
     this.$("reset").addEventListener("click", () => { this.go(this.page(), true); });
     this.$("cancel").addEventListener("click", () => this.cancel());
+    this.$("step").addEventListener("change", () => this.choose(this.$("step").value));
+    this.$("whole-step").addEventListener("click", () => this.set({ from: "", to: "" }, true));
     this.listen();
+    this.only(this.$("step").value);
+    this.plots.attach(this.main);
   }
 
   listen() {
@@ -55,12 +63,18 @@ export class View {
     document.addEventListener("click", (e) => {
       const a = e.target.closest && e.target.closest("a[data-goto]");
       if (!a) return;
-      const target = document.getElementById(a.getAttribute("href").slice(1));
-      if (!target) return;
+      const id = a.getAttribute("href").slice(1), step = /^step-(\d+-\d+)$/.exec(id);
+      const go = () => {
+        const target = document.getElementById(id);
+        if (!target) return;
+        target.scrollIntoView();
+        target.tabIndex = -1;
+        target.focus({ preventScroll: true });
+      };
+      if (!step && !document.getElementById(id)) return;
       e.preventDefault();
-      target.scrollIntoView();
-      target.tabIndex = -1;
-      target.focus({ preventScroll: true });
+      if (step && this.chosen && step[1] !== this.chosen) this.choose(step[1]).then(go);
+      else go();
     });
     let timer;
     window.addEventListener("resize", () => {
@@ -78,10 +92,37 @@ export class View {
   edges() { return this.$("warmup-slider").dataset.edges.split(" "); }
 
   // page is the address's own part: what is open.
-  page() {
+  page(fragment = View.address()) {
     const out = new URLSearchParams();
-    for (const [k, v] of new URLSearchParams(View.address())) if (pageKeys.includes(k)) out.append(k, v);
+    for (const [k, v] of new URLSearchParams(fragment)) if (pageKeys.includes(k)) out.append(k, v);
     return out.toString();
+  }
+
+  // only leaves the step in sight that is shown in depth, of those that a report
+  // has beforehand.
+  only(step) {
+    this.chosen = step;
+    if (step) for (const el of this.main.querySelectorAll(':scope > [data-region][id^="step-"]')) el.hidden = el.id !== "step-" + step;
+  }
+
+  // choose shows another step in depth.
+  choose(value) {
+    const [step, repeat] = value.split("-");
+    return this.set({ step, repeat: repeat === "0" ? "" : repeat }, true);
+  }
+
+  // set puts values into the address's text, takes out those that are empty, and
+  // shows it. Quick: the step that is shown comes first.
+  set(values, final, quick = false) {
+    const p = new URLSearchParams(View.address());
+    for (const [k, v] of Object.entries(values)) if (v === "") p.delete(k); else p.set(k, v);
+    return this.show(p.toString(), final, quick);
+  }
+
+  // without tells whether a line is switched off.
+  without(line, figure) {
+    const box = figure.parentNode.querySelector(`[data-line="${line}"]`);
+    return Boolean(box && !box.checked);
   }
 
   // change puts one control's value into the address's text and shows it.
@@ -93,18 +134,23 @@ export class View {
     let value = f.elements[name].value.trim();
     if (name === "warmup" && value !== "") value += "s";
     if (value === "") p.delete(name); else p.set(name, value);
-    this.go(p.toString(), final);
+    this.go(p.toString(), final, name === "warmup");
   }
 
-  go(fragment, final) { return this.show(fragment, final); }
+  go(fragment, final, quick = false) { return this.show(fragment, final, quick); }
 
   fit() { return Math.floor(this.main.clientWidth - parseFloat(getComputedStyle(this.main).paddingLeft) * 2 - 12); }
 
   // show asks for a view; of several asked while one is computed, the last
-  // wins, and a final one among them still enters the history.
-  async show(fragment, final = false) {
-    this.queued = { fragment, final: final || Boolean(this.queued && this.queued.final) };
-    if (this.busy) return;
+  // wins, and a final one among them still enters the history. A quick one draws
+  // what lies below the time line first, and only that until it is final.
+  async show(fragment, final = false, quick = false) {
+    this.queued = { fragment, quick, final: final || Boolean(this.queued && this.queued.final) };
+    if (this.busy) return this.running;
+    return (this.running = this.run());
+  }
+
+  async run() {
     this.busy = true;
     this.main.dataset.computing = "true"; // at once, while aria-busy waits until it is worth telling
     const timers = [setTimeout(() => this.working(true), 120), setTimeout(() => { if (this.$("cancel")) this.$("cancel").hidden = false; }, 600)];
@@ -114,11 +160,16 @@ export class View {
         this.queued = null;
         try {
           const width = this.fit();
+          if (q.quick && this.main.querySelector('[id^="step-"][id$="-spectrum"]')) {
+            this.part(await this.analyzer.view(q.fragment, width, "depth"));
+            if (!q.final) continue;
+            if (this.queued) { this.queued.final = true; continue; }
+          }
           const doc = await this.analyzer.view(q.fragment, width);
           this.width = width;
           this.put(doc, q);
         } catch (e) {
-          if (e.cancelled) { this.restore(); this.say("Cancelled."); break; }
+          if (e.cancelled) { this.restore(); this.say(Texts.cancelled); break; }
           this.fail(e.message);
         }
       }
@@ -132,7 +183,7 @@ export class View {
 
   working(on) {
     this.main.setAttribute("aria-busy", String(on));
-    if (on) this.say("Computing…");
+    if (on) this.say(Texts.computing);
     else if (this.$("cancel")) this.$("cancel").hidden = true;
   }
 
@@ -141,10 +192,30 @@ export class View {
     this.analyzer.stop("cancelled");
   }
 
+  // fill puts HTML into an element, and keeps what was unfolded or scrolled in it.
+  fill(el, html) {
+    const open = new Set([...el.querySelectorAll("details[open][data-key]")].map((d) => d.dataset.key));
+    const left = [...el.querySelectorAll(".scroll")].map((s) => [s.scrollLeft, s.scrollTop]);
+    el.innerHTML = html;
+    for (const d of el.querySelectorAll("details[data-key]")) if (open.has(d.dataset.key)) d.open = true;
+    el.querySelectorAll(".scroll").forEach((s, i) => { if (left[i]) [s.scrollLeft, s.scrollTop] = left[i]; });
+    this.plots.attach(el);
+  }
+
+  // part replaces what is below the time line while something is dragged over it.
+  part(doc) {
+    for (const r of doc.regions) {
+      const el = this.$(r.id);
+      if (el) this.fill(el, r.html);
+    }
+    this.fail("");
+    this.say(doc.change);
+    this.main.dataset.parts = String(Number(this.main.dataset.parts || 0) + 1);
+  }
+
   // put replaces the fragments, and keeps what was unfolded or scrolled.
   put(doc, q) {
-    const open = new Set([...this.main.querySelectorAll("details[open][data-key]")].map((d) => d.dataset.key));
-    const kept = new Set();
+    const kept = new Set(), focus = this.focused();
     for (const r of doc.regions) {
       let el = this.$(r.id);
       if (!el) {
@@ -152,18 +223,18 @@ export class View {
         el.id = r.id;
         el.dataset.region = "";
       }
-      const left = [...el.querySelectorAll(".scroll")].map((s) => [s.scrollLeft, s.scrollTop]);
-      el.innerHTML = r.html;
-      el.querySelectorAll(".scroll").forEach((s, i) => { if (left[i]) [s.scrollLeft, s.scrollTop] = left[i]; });
-      if (!el.parentNode) this.main.insertBefore(el, r.id === "headline" ? this.$("controls-holder") : null);
+      const next = r.id === "headline" ? this.$("controls-holder") : r.id.startsWith("step-") ? this.$("facts") : null;
+      if (!el.parentNode) this.main.insertBefore(el, next);
+      this.fill(el, r.html);
       kept.add(el);
     }
     for (const el of this.main.querySelectorAll(":scope > [data-region]")) if (!kept.has(el)) el.remove();
-    for (const d of this.main.querySelectorAll("details[data-key]")) if (open.has(d.dataset.key)) d.open = true;
+    this.only(doc.controls.step);
+    if (focus) focus();
     this.main.classList.add("fitted");
     document.title = doc.title;
     this.fail("");
-    const page = this.page();
+    const page = this.page(q.fragment);
     const address = [page, doc.fragment].filter(Boolean).join("&");
     if (q.final && address !== View.address()) {
       history.pushState(null, "", address ? "#" + address : location.pathname + location.search);
@@ -171,11 +242,22 @@ export class View {
     }
     if (!this.$("controls")) this.form(doc.form);
     this.sync(doc.controls);
+    this.$("whole-step").hidden = !doc.controls.window;
     if (this.shown !== null && this.shown !== doc.fragment) this.say(doc.change);
     else this.say(doc.hint);
     this.shown = doc.fragment;
     this.main.dataset.view = doc.fragment;
     this.main.dataset.views = String(Number(this.main.dataset.views || 0) + 1);
+  }
+
+  // focused remembers what has the focus in a figure; what comes back finds it
+  // again in the figure that was drawn anew.
+  focused() {
+    const el = document.activeElement, figure = el && el.closest && el.closest("figure[data-figure]");
+    const line = el && el.dataset && el.dataset.line;
+    if (!figure && !line) return null;
+    const at = line ? `[data-line="${line}"]` : `figure[data-figure="${figure.dataset.figure}"] ` + (el.dataset.handle ? `[data-handle="${el.dataset.handle}"]` : ".canvas");
+    return () => { const now = this.main.querySelector(at); if (now) now.focus({ preventScroll: true }); };
   }
 
   // sync writes the values that Go understood into the controls, but not into
@@ -190,13 +272,19 @@ export class View {
     set(f.elements.warmup, c.warmup);
     f.elements.percentiles.value = c.percentiles;
     set(f.elements.latency, c.latency);
+    for (const [id, value, all] of [["step", c.step, c.steps], ["interval", c.interval, c.intervals]]) {
+      const select = this.$(id);
+      if (JSON.stringify([...select.options].map((o) => [o.value, o.text])) !== JSON.stringify(all)) select.replaceChildren(...all.map(([v, text]) => new Option(text, v)));
+      select.value = value;
+      select.closest(".field").hidden = all.length < 2;
+    }
     for (const r of f.elements.scale) r.checked = r.value === c.scale;
     this.keep = this.values();
   }
 
   values() {
     const f = this.$("controls");
-    return ["warmup", "percentiles", "latency"].map((n) => [n, f.elements[n].value]).concat([["slider", this.$("warmup-slider").value]]);
+    return ["warmup", "percentiles", "latency", "interval", "step"].map((n) => [n, f.elements[n].value]).concat([["slider", this.$("warmup-slider").value]]);
   }
 
   restore() {

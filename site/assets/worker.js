@@ -38,7 +38,7 @@ self.onmessage = async ({ data: m }) => {
       case "open":
         return postMessage({ type: "answer", id: m.id, ...self.queuebench.open(await Promise.all(m.files.map(read))) });
       case "view":
-        return postMessage({ type: "answer", id: m.id, ...self.queuebench.view(m.fragment, m.width) });
+        return postMessage({ type: "answer", id: m.id, ...self.queuebench.view(m.fragment, m.width, m.part) });
     }
   } catch (e) {
     const error = String(e && e.message || e);

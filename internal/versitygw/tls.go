@@ -23,6 +23,9 @@ type Options struct {
 	// Domain lets requests name a bucket in the host: BUCKET.Domain. The
 	// certificate is good for these hosts, too.
 	Domain string
+	// Users are further ones, by their access keys, with their secret keys. What
+	// each may do, Server.SetPolicy says: without a policy, nothing.
+	Users map[string]string
 }
 
 // certify makes an authority and a certificate for loopback, and writes both to

@@ -150,6 +150,13 @@ func start(t testing.TB, program string, opt Options) (*Server, error) {
 		}
 		args = append(args, "--cert", cert, "--key", key)
 	}
+	if len(opt.Users) > 0 {
+		dir, err := writeUsers(t, opt.Users)
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, "--iam-dir", dir)
+	}
 	args = append(args, "posix")
 	if !xattrs(s.Dir) {
 		args = append(args, "--sidecar", t.TempDir())

@@ -91,6 +91,15 @@ func Check(runs, base []*analysis.Digest, v analysis.View, l Limits) (*Report, e
 	return r, nil
 }
 
+// Unread adds a run that could not be read: what it would have shown is not known.
+func (r *Report) Unread(why string) {
+	v := unsupported(why)
+	v.Limit, v.Step = "every run is read", "none"
+	if r.Verdicts = append(r.Verdicts, v); r.State == Held {
+		r.State = Unsupported
+	}
+}
+
 // Count is the number of verdicts of a state.
 func (r *Report) Count(s State) (n int) {
 	for _, v := range r.Verdicts {

@@ -163,6 +163,9 @@ func (b *Builder) Add(d *analysis.Digest) {
 	b.runs = append(b.runs, r)
 }
 
+// Warn adds warnings to the result.
+func (b *Builder) Warn(texts ...string) { b.result.Warnings = append(b.result.Warnings, texts...) }
+
 // point makes one of the repeats of a load.
 func (b *Builder) point(l *compare.Load) loadPoint {
 	p := loadPoint{name: l.Name, variant: l.Variant, rate: l.Rate, values: map[string]compare.Number{}, why: map[string]string{}, repeats: len(l.Steps)}

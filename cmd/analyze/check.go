@@ -51,17 +51,21 @@ func checkCommand() *cli.Command {
 			if c.NArg() == 0 {
 				return command.Misusef("check takes a RUN: give the address that bench printed last, or a digest")
 			}
-			runs, err := openAll(c, c.Args().Slice(), v)
+			var left unread
+			runs, err := openAll(c, c.Args().Slice(), v, &left)
 			if err != nil {
 				return err
 			}
-			base, err := openAll(c, stringsOf(c, "against"), v)
+			base, err := openAll(c, stringsOf(c, "against"), v, &left)
 			if err != nil {
 				return err
 			}
 			r, err := gate.Check(runs, base, v, limits)
 			if err != nil {
 				return err
+			}
+			for _, text := range left {
+				r.Unread(text)
 			}
 			return printReport(c, r)
 		},
@@ -100,10 +104,10 @@ func limitsOf(c *cli.Context) (gate.Limits, error) {
 }
 
 // openAll opens the runs at all addresses.
-func openAll(c *cli.Context, addresses []string, v analysis.View) ([]*analysis.Digest, error) {
+func openAll(c *cli.Context, addresses []string, v analysis.View, left *unread) ([]*analysis.Digest, error) {
 	var all []*analysis.Digest
 	for _, a := range addresses {
-		runs, err := openRuns(c, a, v)
+		runs, err := openRuns(c, a, v, left)
 		if err != nil {
 			return nil, err
 		}

@@ -56,7 +56,8 @@ func compareCommand() *cli.Command {
 			if err := checkPlots(c); err != nil {
 				return err
 			}
-			sides, err := sidesOf(c, v)
+			var left unread
+			sides, err := sidesOf(c, v, &left)
 			if err != nil {
 				return err
 			}
@@ -64,10 +65,14 @@ func compareCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
+			r.Warnings = append(r.Warnings, left...)
 			if err := printComparison(c, r); err != nil {
 				return err
 			}
-			return plotComparison(c, r, v.Kind)
+			if err := plotComparison(c, r, v.Kind); err != nil {
+				return err
+			}
+			return left.err()
 		},
 	}
 }
@@ -113,7 +118,7 @@ func printJSON(w io.Writer, v any) error {
 }
 
 // sidesOf opens the runs of all sides.
-func sidesOf(c *cli.Context, v analysis.View) ([]compare.Side, error) {
+func sidesOf(c *cli.Context, v analysis.View, left *unread) ([]compare.Side, error) {
 	base, others := stringsOf(c, "base"), stringsOf(c, "new")
 	by := c.String("by")
 	if by != "" && len(base)+len(others) > 0 {
@@ -156,7 +161,7 @@ func sidesOf(c *cli.Context, v analysis.View) ([]compare.Side, error) {
 	for _, s := range sides {
 		side := compare.Side{Label: s.label}
 		for _, a := range s.addresses {
-			runs, err := openRuns(c, a, v)
+			runs, err := openRuns(c, a, v, left)
 			if err != nil {
 				return nil, err
 			}

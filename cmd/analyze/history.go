@@ -9,6 +9,7 @@ import (
 
 	"queuebench/analysis"
 	"queuebench/analysis/history"
+	"queuebench/importer"
 	"queuebench/internal/command"
 	"queuebench/internal/storeflags"
 )
@@ -21,7 +22,8 @@ func historyCommand() *cli.Command {
 		Description: "Prints, for each rate and percentile, its course over the runs below a folder, and each change with the run at\n" +
 			"which it began, by how much, and what else changed there: settings, machine, version. A run is one point,\n" +
 			"whatever its repeats. With fewer than some ten runs it says that they are too few. docs/compare.md has the details.\n\n" +
-			"DIR is a folder with runs and digests in it or below it, in any number and order; runs may be given too.",
+			"DIR is a folder, or a prefix such as s3://bucket/nightly, with runs and digests in it or below it, in any number\n" +
+			"and order; runs may be given too. One that cannot be read is a warning, and the status is 1.",
 		UsageText: "   mkdir nightly\n" +
 			"   analyze digest RUN -o nightly/1.gz\n" +
 			"   analyze history nightly\n" +
@@ -41,34 +43,42 @@ func historyCommand() *cli.Command {
 				return command.Misusef("history takes a DIR: give the folder that runs or digests lie in")
 			}
 			b := history.New(v)
+			var left unread
 			for _, dir := range c.Args().Slice() {
-				if err := addRuns(c, b, dir, v); err != nil {
+				if err := addRuns(c, b, dir, v, &left); err != nil {
 					return err
 				}
 			}
-			return printHistory(c, b.Result())
+			b.Warn(left...)
+			if err := printHistory(c, b.Result()); err != nil {
+				return err
+			}
+			return left.err()
 		},
 	}
 }
 
 // addRuns adds the runs below a folder, one after the other, so that no more than
 // one is in memory. One that cannot be shown under the view is told and passed
-// over: a night without a message must not hide the others.
-func addRuns(c *cli.Context, b *history.Builder, dir string, v analysis.View) error {
-	addresses, err := runsBelow(dir)
+// over: a night without a message must not hide the others. One that cannot be
+// read goes to left.
+func addRuns(c *cli.Context, b *history.Builder, dir string, v analysis.View, left *unread) error {
+	found, err := runsBelow(c, dir)
 	if err != nil {
 		return err
 	}
-	for _, a := range addresses {
-		d, err := openRun(c, a, v)
-		if several := len(addresses) > 1; several && (errors.Is(err, analysis.ErrNotDigest) || errors.Is(err, analysis.ErrNoData) || errors.Is(err, analysis.ErrWarmup)) {
+	for _, f := range found {
+		d, err := openFound(c, f, v)
+		switch {
+		case err == nil:
+			b.Add(d)
+		case len(found) == 1:
+			return err
+		case errors.Is(err, analysis.ErrNotDigest) || errors.Is(err, importer.ErrUnknown) || errors.Is(err, analysis.ErrNoData) || errors.Is(err, analysis.ErrWarmup):
 			fmt.Fprintf(c.App.ErrWriter, "%s: passed over: %v\n", c.App.Name, err)
-			continue
-		}
-		if err != nil {
+		case !left.add(c, f.Address, err):
 			return err
 		}
-		b.Add(d)
 	}
 	return nil
 }

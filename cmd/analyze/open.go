@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -67,6 +68,9 @@ func openRun(c *cli.Context, address string, v analysis.View) (*analysis.Digest,
 	if err != nil {
 		return nil, err
 	}
+	if strings.HasPrefix(address, "s3://") && logstore.IsObject(address) {
+		return openObject(c, address, v)
+	}
 	source, err := logstore.Open(c.Context, address, options)
 	if err != nil {
 		return nil, err
@@ -100,7 +104,7 @@ func isDigest(path string) bool {
 	if _, err := io.ReadFull(f, head); err != nil {
 		return false
 	}
-	return string(head) == "\x1f\x8b" || string(head) == "#["
+	return logstore.IsDigest(head)
 }
 
 // storeOptions says how a store is reached, and tells when nobody is to know who

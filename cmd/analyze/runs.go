@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,52 +17,117 @@ import (
 	"queuebench/analysis"
 	"queuebench/importer"
 	"queuebench/internal/command"
+	"queuebench/internal/storeflags"
 	"queuebench/rawlog"
+	"queuebench/rawlog/logstore"
 )
 
 // sideArgument is what the commands take that hold runs against each other.
-const sideArgument = "A folder that is no run stands for all runs and digests below it."
+const sideArgument = "A folder that is no run, or a prefix of a\n" +
+	"store, stands for all runs and digests below it; one of them that cannot be read is told, left out, and in the status."
+
+// unread are the runs of folders that could not be read, each with why: what the
+// result is not of.
+type unread []string
+
+// add takes the error of a run of a folder; false where it stops everything.
+func (u *unread) add(c *cli.Context, address string, err error) bool {
+	if c.Context.Err() != nil || logstore.Refused(err) {
+		return false
+	}
+	*u = append(*u, fmt.Sprintf("%s could not be read and is left out: %v", address, err))
+	return true
+}
+
+// err is what a command ends with after its result; nil where all were read.
+func (u unread) err() error {
+	if len(u) == 0 {
+		return nil
+	}
+	more := ""
+	if len(u) > 1 {
+		more = fmt.Sprintf(", and %d more", len(u)-1)
+	}
+	return fmt.Errorf("the result is of fewer runs than lie there: %s%s", u[0], more)
+}
 
 // openRuns opens the run at an address, or all runs and digests below a folder
-// that is none.
-func openRuns(c *cli.Context, address string, v analysis.View) ([]*analysis.Digest, error) {
-	addresses, err := runsBelow(address)
+// that is none. Of a folder, what cannot be read goes to left.
+func openRuns(c *cli.Context, address string, v analysis.View, left *unread) ([]*analysis.Digest, error) {
+	found, err := runsBelow(c, address)
 	if err != nil {
 		return nil, err
 	}
 	var all []*analysis.Digest
-	for _, a := range addresses {
-		d, err := openRun(c, a, v)
-		if len(addresses) > 1 && (errors.Is(err, analysis.ErrNotDigest) || errors.Is(err, importer.ErrUnknown)) {
+	for _, f := range found {
+		d, err := openFound(c, f, v)
+		switch {
+		case err == nil:
+			all = append(all, d)
+		case len(found) == 1:
+			return nil, err
+		case errors.Is(err, analysis.ErrNotDigest) || errors.Is(err, importer.ErrUnknown):
 			// Of a folder; a file that was named is an error.
-			fmt.Fprintf(c.App.ErrWriter, "%s: passed over: %s is no digest\n", c.App.Name, a)
-			continue
-		}
-		if err != nil {
+			fmt.Fprintf(c.App.ErrWriter, "%s: passed over: %s is no digest\n", c.App.Name, f.Address)
+		case !left.add(c, f.Address, err):
 			return nil, err
 		}
-		all = append(all, d)
+	}
+	if len(all) == 0 {
+		return nil, cmp.Or(left.err(), fmt.Errorf("%s: %w: none of the %d files there is a digest", address, rawlog.ErrNotARun, len(found)))
 	}
 	return all, nil
 }
 
-// runsBelow are the addresses of the runs and digests below a folder, by name; the
-// address itself where it is that of a run, or of no folder of this machine.
-func runsBelow(address string) ([]string, error) {
+// openFound opens what runsBelow found.
+func openFound(c *cli.Context, f logstore.Found, v analysis.View) (*analysis.Digest, error) {
+	if f.Object && !isFile(f.Address) {
+		return openObject(c, f.Address, v)
+	}
+	return openRun(c, f.Address, v)
+}
+
+// openObject opens a digest that lies in a store.
+func openObject(c *cli.Context, address string, v analysis.View) (*analysis.Digest, error) {
+	options, err := storeflags.Options(c)
+	if err != nil {
+		return nil, err
+	}
+	body, err := logstore.Object(c.Context, address, options)
+	if err != nil {
+		return nil, err
+	}
+	d, err := analysis.ReadDigest(bytes.NewReader(body))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", address, err)
+	}
+	return d, v.Check(d)
+}
+
+// runsBelow are the runs and digests below a folder or a prefix, by name; the
+// address itself where it is that of a run, or of nothing that is there.
+func runsBelow(c *cli.Context, address string) ([]logstore.Found, error) {
+	if strings.HasPrefix(address, "s3://") {
+		options, err := storeflags.Options(c)
+		if err != nil {
+			return nil, err
+		}
+		return logstore.Below(c.Context, address, options)
+	}
 	info, err := os.Stat(address)
 	if err != nil || !info.IsDir() || holdsRun(address) {
-		return []string{address}, nil
+		return []logstore.Found{{Address: address}}, nil
 	}
-	var found []string
+	var found []logstore.Found
 	err = filepath.WalkDir(address, func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
 		case entry.IsDir() && holdsRun(path):
-			found = append(found, path)
+			found = append(found, logstore.Found{Address: path})
 			return filepath.SkipDir
 		case entry.Type().IsRegular() && isDigest(path):
-			found = append(found, path)
+			found = append(found, logstore.Found{Address: path, Object: true})
 		}
 		return nil
 	})

@@ -35,6 +35,8 @@ type Style struct {
 	// Draws tells which lines latency over time has, as analysis.View does; nil
 	// for the usual ones.
 	Draws func(line string, usual bool) bool
+
+	axis *latencyAxis // of the latencies, which several panels share
 }
 
 func (s Style) draws(line string, usual bool) bool {

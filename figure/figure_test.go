@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"regexp"
@@ -14,6 +15,7 @@ import (
 
 	"queuebench/analysis"
 	"queuebench/internal/golden"
+	"queuebench/stats"
 )
 
 // samples are the figures that the golden files hold.
@@ -54,7 +56,44 @@ func samples() map[string]Figure {
 	lossy.Infinite = 700
 	few := sampleDistribution(1000, 1)
 	few.Blocks = 3
+	closed := sampleSeries(40, nil)
+	closed.Kind, closed.Load = analysis.Publish, analysis.Load{Name: "produce, 10 workers with 4 under way each", Closed: true}
+	filled := sampleFlow()
+	filled.Load, filled.Warmup = analysis.Load{Name: "backlog of 300,000 messages", Drained: true, Filled: true, Released: 12 * time.Second}, 0
+	cumulative := sampleSeries(100, func(i int, p *analysis.Point) {
+		p.Start, p.Latency = 2*time.Second, stats.Compact{}
+		for k := range p.Ns {
+			p.Ns[k] = int64(float64(60e6+10e6*float64(k)) * (1 + 0.5/float64(i+1)))
+		}
+		p.MinNs, p.MaxNs = 14e6, 150e6+int64(i)*1e6
+	})
+	cumulative.Cumulative, cumulative.Points = true, cumulative.Points[10:]
+	var many []analysis.Series
+	var dists []analysis.Distribution
+	var names []string
+	for i := range 7 {
+		s, d := sampleSeries(30+10*i, nil), sampleDistribution(float64(1000*(i+1)), int64(i+1))
+		s.Rate = d.Rate
+		many, dists, names = append(many, s), append(dists, d), append(names, []string{"", "consumers 2"}[i%2])
+	}
+	varied := sampleSummary([]float64{1000, 10000, 30000}, 2, func(s *analysis.StepSummary) { s.Variant = []string{"partitions 1", "partitions 4"}[s.Repeat] })
+	unsupported := sampleDistribution(10000, 1)
+	unsupported.Blocks = 3
+	var curves []RatioCurve
+	for i := range 7 {
+		curves = append(curves, RatioCurve{Label: rateText(float64(1000*(i+1))) + "/s", Class: i, Points: sampleRatios()[i%3].Points})
+	}
 	return map[string]Figure{
+		"over-time-closed":   LatencyOverTime(closed, Style{Titled: true}),
+		"cumulative":         LatencyOverTime(cumulative, Style{Titled: true}),
+		"throughput-filled":  ThroughputOverTime(filled, Style{Titled: true}),
+		"distribution-few":   LatencyDistribution(unsupported, Style{Titled: true}),
+		"panels-over-time":   LatencyOverTimePanels(many, names, Style{Titled: true})[0],
+		"panels-throughput":  ThroughputPanels([]analysis.Flow{sampleFlow(), filled}, names, Style{Titled: true, Theme: Dark})[0],
+		"panels-backlog":     BacklogPanels([]analysis.Flow{sampleFlow(), filled}, names, Style{})[0],
+		"panels-spectrum":    Spectra(dists, Style{LogScale: true, Titled: true})[0],
+		"panels-rate":        RatePanels(varied, analysis.EndToEnd, Style{Titled: true})[1],
+		"panels-ratio":       RatioPanels("base", "new", analysis.EndToEnd, curves, Style{Titled: true})[0],
 		"stages":             StageTimes(sampleStages(3), Style{Titled: true}),
 		"stages-many":        StageTimes(sampleStages(14), Style{Theme: Dark}),
 		"stages-none":        StageTimes(sampleSummary(rates, 1, nil), Style{Width: 360, Height: 260}),
@@ -182,6 +221,45 @@ func TestTextStaysInside(t *testing.T) {
 		if n < 3 {
 			t.Errorf("%s has only %d texts", name, n)
 		}
+	}
+}
+
+// Every step has its panel, on as many sheets as that takes, and panels share their
+// axis.
+func TestPanels(t *testing.T) {
+	var all []analysis.Series
+	for i := range 2*maxPanels + 1 {
+		s := sampleSeries(20, nil)
+		s.Rate = float64(i + 1)
+		all = append(all, s)
+	}
+	figures := LatencyOverTimePanels(all, make([]string, len(all)), Style{})
+	if len(figures) != 3 || figures[0].Name != "latency-over-time-1" || !strings.HasSuffix(figures[2].Caption, "Sheet 3 of 3.") {
+		t.Fatalf("%d sheets: %+v", len(figures), figures)
+	}
+	seen := map[string]bool{}
+	for _, f := range figures {
+		svg, err := f.SVG()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range all {
+			if strings.Contains(svg, ">"+rateText(float64(i+1))+" msg/s<") {
+				seen[fmt.Sprint(i)] = true
+			}
+		}
+	}
+	if len(seen) != len(all) {
+		t.Errorf("%d of %d steps have a panel", len(seen), len(all))
+	}
+	if LatencyOverTimePanels(nil, nil, Style{}) != nil || ThroughputPanels(nil, nil, Style{}) != nil {
+		t.Error("a sheet of nothing")
+	}
+	if f := RatioPanels("a", "b", analysis.EndToEnd, sampleRatios(), Style{}); len(f) != 1 {
+		t.Errorf("three loads are %d figures", len(f))
+	}
+	if f := Spectra([]analysis.Distribution{sampleDistribution(1, 1)}, Style{}); len(f) != 1 {
+		t.Errorf("one step is %d figures", len(f))
 	}
 }
 

@@ -10,6 +10,11 @@ import (
 // ThroughputOverTime draws, second by second, the messages that were due and
 // the first deliveries.
 func ThroughputOverTime(s analysis.Flow, st Style) Figure {
+	f, _ := throughputFigure(s, st)
+	return f
+}
+
+func throughputFigure(s analysis.Flow, st Style) (Figure, *secondsFigure) {
 	due, text := "scheduled", "Scheduled: messages due in each second by the schedule."
 	switch {
 	case s.Load.Closed:
@@ -17,7 +22,7 @@ func ThroughputOverTime(s analysis.Flow, st Style) Figure {
 	case s.Load.Filled:
 		due, text = "handed over", "Handed over: messages given to the queue in each second, as fast as it took them."
 	}
-	fig := secondsFigure{
+	fig := &secondsFigure{
 		yName: "messages per second", warmup: s.Warmup, window: s.Window, duration: s.Duration, marks: s.Marks,
 		lines: []secondLine{
 			{due, 4, flowRuns(bySecond(s.Scheduled))}, // its dashes on top
@@ -30,18 +35,23 @@ func ThroughputOverTime(s analysis.Flow, st Style) Figure {
 		Caption: "Received: first deliveries in each second, by the time they were received, all consumer groups together; a last second that is not whole is left out. " + text + warmupText(s.Warmup, s.Load) + windowText(s.Window) + marksText(s.Marks),
 		draw:    fig.draw, Data: throughputData(s),
 	}
-	return f.named(fig.lines)
+	return f.named(fig.lines), fig
 }
 
 // BacklogOverTime draws how many messages were acknowledged and not yet
 // received, and how many were on their way to the queue.
 func BacklogOverTime(s analysis.Flow, st Style) Figure {
+	f, _ := backlogFigure(s, st)
+	return f
+}
+
+func backlogFigure(s analysis.Flow, st Style) (Figure, *secondsFigure) {
 	backlog, flight := make([]vertex, 0, len(s.Depths)), make([]vertex, 0, len(s.Depths))
 	for _, d := range s.Depths {
 		backlog = append(backlog, vertex{d.At.Seconds(), float64(d.Backlog)})
 		flight = append(flight, vertex{d.At.Seconds(), float64(d.InFlight)})
 	}
-	fig := secondsFigure{
+	fig := &secondsFigure{
 		yName: "messages", warmup: s.Warmup, window: s.Window, duration: s.Duration, marks: s.Marks,
 		lines: []secondLine{{"backlog", 0, wholeRun(backlog)}, {"in flight", 4, wholeRun(flight)}},
 		empty: "nothing was recorded second by second in this step",
@@ -51,7 +61,7 @@ func BacklogOverTime(s analysis.Flow, st Style) Figure {
 		Caption: "Backlog: messages acknowledged and not yet received by the slowest consumer group, at the end of each second. In flight: handed to the queue's client and not yet acknowledged." + warmupText(s.Warmup, s.Load) + windowText(s.Window) + marksText(s.Marks),
 		draw:    fig.draw, Data: backlogData(s),
 	}
-	return f.named(fig.lines)
+	return f.named(fig.lines), fig
 }
 
 func (f Figure) named(lines []secondLine) Figure {

@@ -3,6 +3,7 @@ package figure
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,47 +23,22 @@ type line struct {
 // LatencyOverTime draws the percentiles and the maximum of each interval of a
 // step over the intended time, over a raster of how many messages took how
 // long, with a thin band from minimum to maximum, the warm-up shaded and faults
-// marked. Of more than four percentiles, p50, p95 and p99 are
-// drawn; the caption names the others.
+// marked. Of more than four percentiles, p50, p99 and p99.9
+// are drawn; the caption names the others.
 func LatencyOverTime(s analysis.Series, st Style) Figure {
-	chosen, left := drawn(s.Percentiles, 4, []float64{50, 95, 99})
-	if st.Draws != nil {
-		usual := UsualLines(s.Percentiles)
-		chosen, left = nil, nil
-		for i, p := range s.Percentiles {
-			if st.draws(analysis.FormatPercent(p), usual[p]) {
-				chosen = append(chosen, i)
-			} else {
-				left = append(left, p)
-			}
-		}
-	}
-	all := st.Percentiles
-	if all == nil {
-		all = s.Percentiles
-	}
-	classes := classOf(all)
-	var lines []line
-	for _, i := range chosen {
-		p := s.Percentiles[i]
-		lines = append(lines, line{traceOf(s.Points, percentileOf(i)), PercentileName(p), classes[p]})
-	}
-	if st.draws(analysis.LineMax, true) {
-		lines = append(lines, line{traceOf(s.Points, maximum), "max", MaxClass})
-	}
-	shown := extras{marks: s.Slowest, raster: st.draws(analysis.LineDensity, true), banded: st.draws(analysis.LineBand, true)}
-	if shown.banded {
-		shown.band = bandOf(s.Points)
-	}
-	if !st.draws(analysis.LineSlowest, true) {
-		shown.marks = nil
-	}
-
+	lines, shown, left := overTimeLines(s, st)
 	y, below := latencyRange(s.Points, lines, st.LogScale)
+	if st.axis != nil {
+		y = *st.axis
+	}
 	f := Figure{
 		Name:  fmt.Sprintf("latency-over-time-%d-%d", s.Step, s.Repeat),
 		Title: upperFirst(kindName(s.Kind)) + " over time" + atLoad(s.Load, s.Rate),
 		style: st,
+	}
+	if s.Cumulative {
+		f.Name = fmt.Sprintf("latency-cumulative-%d-%d", s.Step, s.Repeat)
+		f.Title = upperFirst(kindName(s.Kind)) + ", cumulative" + atLoad(s.Load, s.Rate)
 	}
 	for _, l := range lines {
 		f.Legend = append(f.Legend, LegendEntry{l.label, l.class})
@@ -75,11 +51,58 @@ func LatencyOverTime(s analysis.Series, st Style) Figure {
 	return f
 }
 
+// overTimeLines are the lines of a series that are drawn, what stands beside them,
+// and the percentiles that have no line.
+func overTimeLines(s analysis.Series, st Style) (lines []line, shown extras, left []float64) {
+	chosen, left := drawn(s.Percentiles, 4, usualOverTime)
+	if st.Draws != nil {
+		usual := UsualLines(s.Percentiles)
+		chosen, left = nil, nil
+		for i, p := range s.Percentiles {
+			if st.draws(analysis.FormatPercent(p), usual[p]) {
+				chosen = append(chosen, i)
+			} else {
+				left = append(left, p)
+			}
+		}
+	}
+	points := s.Points
+	if s.Cumulative { // each is of all until its end, and stands there
+		points = slices.Clone(points)
+		for i := range points {
+			points[i].Start = points[i].End
+		}
+	}
+	all := st.Percentiles
+	if all == nil {
+		all = s.Percentiles
+	}
+	classes := classOf(all)
+	for _, i := range chosen {
+		p := s.Percentiles[i]
+		lines = append(lines, line{traceOf(points, percentileOf(i)), PercentileName(p), classes[p]})
+	}
+	if st.draws(analysis.LineMax, true) {
+		lines = append(lines, line{traceOf(points, maximum), "max", MaxClass})
+	}
+	shown = extras{marks: s.Slowest, raster: st.draws(analysis.LineDensity, true), banded: st.draws(analysis.LineBand, true)}
+	if shown.banded {
+		shown.band = bandOf(points)
+	}
+	if !st.draws(analysis.LineSlowest, true) {
+		shown.marks = nil
+	}
+	return lines, shown, left
+}
+
+// usualOverTime are the percentiles that latency over time draws of more than four.
+var usualOverTime = []float64{50, 99, 99.9}
+
 // UsualLines are the percentiles that latency over time has where a view does not
 // say.
 func UsualLines(percentiles []float64) map[float64]bool {
 	out := map[float64]bool{}
-	chosen, _ := drawn(percentiles, 4, []float64{50, 95, 99})
+	chosen, _ := drawn(percentiles, 4, usualOverTime)
 	for _, i := range chosen {
 		out[percentiles[i]] = true
 	}

@@ -75,6 +75,9 @@ func LatencyPerRate(sum analysis.Summary, kind analysis.Kind, st Style) Figure {
 		f.Legend = append(f.Legend, LegendEntry{l.label, l.class})
 	}
 	y, below := rateRange(lines, st.LogScale)
+	if st.axis != nil {
+		y = *st.axis
+	}
 	f.Caption = perRateCaption(sum, kind, lines, left, below)
 	if len(sum.Steps) > 0 {
 		f.Caption += windowText(sum.Steps[0].Window)

@@ -66,6 +66,9 @@ func QuantileRatio(base, other string, kind analysis.Kind, curves []RatioCurve, 
 		f.Legend = append(f.Legend, LegendEntry{c.Label, c.Class})
 	}
 	y := ratioAxis(curves, band)
+	if st.axis != nil {
+		y = *st.axis
+	}
 	f.draw = func(c draw.Canvas, pal Palette, fc face) { drawRatio(c, pal, fc, curves, y, band, other+" / "+base) }
 	return f
 }
@@ -117,7 +120,7 @@ func drawRatio(c draw.Canvas, pal Palette, fc face, curves []RatioCurve, y laten
 	}
 	fr.endRoom = roomFor(fc, labels, c.Size().X)
 	fr.X.Min, fr.X.Max = 0, last
-	fr.X.Tick.Marker = ticker(spectrumTicks(last))
+	fr.X.Tick.Marker = ticker(uncrowded(latencyAxis{max: last, ticks: spectrumTicks(last)}, c.Size().X-fr.endRoom-60, fc))
 	at := func(data draw.Canvas, percent, ratio float64) vg.Point {
 		v := min(max(math.Log10(ratio), y.min), y.max)
 		return vg.Point{X: data.X(fr.X.Norm(spectrumX(percent / 100))), Y: data.Y(fr.Y.Norm(v))}

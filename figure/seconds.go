@@ -104,10 +104,12 @@ type secondsFigure struct {
 	window   *analysis.Window
 	duration time.Duration
 	marks    []analysis.Mark
-	empty    string // what is said where there is nothing
+	least    float64 // the axis reaches at least so far
+	empty    string  // what is said where there is nothing
 }
 
-func (s secondsFigure) top() (v float64) {
+func (s *secondsFigure) top() (v float64) {
+	v = s.least
 	for _, l := range s.lines {
 		for _, run := range l.runs {
 			for _, p := range run {
@@ -119,7 +121,7 @@ func (s secondsFigure) top() (v float64) {
 }
 
 // end is the last second that is drawn.
-func (s secondsFigure) end() float64 {
+func (s *secondsFigure) end() float64 {
 	v := s.duration.Seconds()
 	for _, l := range s.lines {
 		for _, run := range l.runs {
@@ -132,7 +134,7 @@ func (s secondsFigure) end() float64 {
 	return v
 }
 
-func (s secondsFigure) draw(c draw.Canvas, pal Palette, fc face) {
+func (s *secondsFigure) draw(c draw.Canvas, pal Palette, fc face) {
 	y := countAxis(s.top())
 	fr := newFrame(pal, fc, s.yName, "time since the start of the step", y)
 	var labels []string

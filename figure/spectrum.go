@@ -90,31 +90,37 @@ func (f *Figure) spectra(ds []analysis.Distribution, lines []spectrum, kind anal
 	for _, l := range lines {
 		f.Legend = append(f.Legend, LegendEntry{l.label, l.class})
 	}
+	y, below := spectrumRange(lines, st.LogScale)
+	if st.axis != nil {
+		y = *st.axis
+	}
+	f.Data = spectrumData(ds[:len(ds)-left])
+	f.Caption = spectrumCaption(ds, lines, kind, left, below)
+	f.draw = func(c draw.Canvas, pal Palette, fc face) { drawSpectrum(c, pal, fc, kind, lines, y) }
+}
+
+// spectrumRange is the axis that holds the lines, and how many of their values a
+// logarithmic one cannot show.
+func spectrumRange(lines []spectrum, log bool) (y latencyAxis, below int) {
 	lo, hi := math.Inf(1), math.Inf(-1)
-	below := 0
 	for _, l := range lines {
 		for _, v := range l.line {
-			if st.LogScale && v.ns <= 0 {
+			if log && v.ns <= 0 {
 				below++
 				continue
 			}
 			lo, hi = min(lo, v.ns), max(hi, v.ns)
 		}
 	}
-	var y latencyAxis
 	switch {
-	case math.IsInf(hi, 0) && st.LogScale:
-		y = logLatency(1e6, 1e9)
+	case math.IsInf(hi, 0) && log:
+		return logLatency(1e6, 1e9), below
 	case math.IsInf(hi, 0):
-		y = linearLatency(0, 1e6)
-	case st.LogScale:
-		y = logLatency(lo, hi)
-	default:
-		y = linearLatency(lo, hi)
+		return linearLatency(0, 1e6), below
+	case log:
+		return logLatency(lo, hi), below
 	}
-	f.Data = spectrumData(ds[:len(ds)-left])
-	f.Caption = spectrumCaption(ds, lines, kind, left, below)
-	f.draw = func(c draw.Canvas, pal Palette, fc face) { drawSpectrum(c, pal, fc, kind, lines, y) }
+	return linearLatency(lo, hi), below
 }
 
 // spectrumLabel tells a distribution from the others.
@@ -164,7 +170,7 @@ func drawSpectrum(c draw.Canvas, pal Palette, fc face, kind analysis.Kind, lines
 	}
 	fr.endRoom = roomFor(fc, labels, c.Size().X)
 	fr.X.Min, fr.X.Max = 0, last
-	fr.X.Tick.Marker = ticker(spectrumTicks(last))
+	fr.X.Tick.Marker = ticker(uncrowded(latencyAxis{max: last, ticks: spectrumTicks(last)}, c.Size().X-fr.endRoom-70, fc))
 	at := func(data draw.Canvas, v vertex) (vg.Point, bool) {
 		p, ok := y.pos(v.ns)
 		if !ok {

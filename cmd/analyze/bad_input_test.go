@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -15,12 +16,16 @@ import (
 // fixture is the recorded run that the analysis is tested with.
 const fixture = "../../analysis/testdata/log"
 
-// analyze runs the command line in this process.
+// progress is what a command tells while a slow host keeps it busy.
+var progress = regexp.MustCompile(`(?m)^reading .* % of [0-9.]+ MB\n`)
+
+// analyze runs the command line in this process, and returns what it wrote without
+// its progress.
 func analyze(t *testing.T, args ...string) (status int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
 	status = command.Main(t.Context(), newApp(), append([]string{"analyze"}, args...), &out, &errs)
-	return status, out.String(), errs.String()
+	return status, out.String(), progress.ReplaceAllString(errs.String(), "")
 }
 
 // copyOfRun is a copy of the fixture that a test may damage.

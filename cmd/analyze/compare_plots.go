@@ -38,11 +38,12 @@ func plotComparison(c *cli.Context, r *compare.Result, kind analysis.Kind) error
 	style := figure.Style{Titled: true}
 	var figures []figure.Figure
 	for i, p := range r.Pairs {
-		f := figure.QuantileRatio(p.Base, p.New, kind, ratioCurves(p), style)
-		if len(r.Pairs) > 1 {
-			f.Name = fmt.Sprintf("%s-%d", f.Name, i+1)
+		for _, f := range figure.RatioPanels(p.Base, p.New, kind, ratioCurves(p), style) {
+			if len(r.Pairs) > 1 {
+				f.Name = fmt.Sprintf("%s-pair-%d", f.Name, i+1)
+			}
+			figures = append(figures, f)
 		}
-		figures = append(figures, f)
 	}
 	for _, s := range r.Scaling {
 		figures = append(figures, figure.Scaling(s, style))

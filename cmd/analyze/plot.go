@@ -19,8 +19,8 @@ func plotCommand() *cli.Command {
 		Name:      "plot",
 		Usage:     "draw latency over time, per rate and by percentile, and what moved",
 		ArgsUsage: "RUN [RUN]",
-		Description: "Writes a file for each figure, NAME-STEP-REPEAT.svg for each step and NAME.svg for the run, and prints\n" +
-			"their paths with a sentence on what each shows. The figures are\n" + strings.Join(figureNames, ", ") + ".\n\n" + runArgument,
+		Description: "Writes a file for each figure, NAME-STEP-REPEAT.svg for each step and NAME.svg for the run, in which several\n" +
+			"steps stand side by side on one axis, and prints their paths with a sentence on what each shows. The figures are\n" + strings.Join(figureNames, ", ") + ".\n\n" + runArgument,
 		UsageText: "   analyze plot RUN --out figures\n" +
 			"   analyze plot RUN --out figures --format png --scale log\n" +
 			"   analyze plot RUN --out figures --figure percentile-spectrum --figure throughput-over-time",
@@ -57,38 +57,52 @@ func plotCommand() *cli.Command {
 }
 
 // figureNames are what can be drawn, those of a step first.
-var figureNames = []string{"latency-over-time", "percentile-spectrum", "distribution", "throughput-over-time", "backlog-over-time", "stage-times", "latency-per-rate"}
+var figureNames = []string{"latency-over-time", "latency-cumulative", "percentile-spectrum", "distribution", "throughput-over-time", "backlog-over-time", "stage-times", "latency-per-rate"}
 
-// figuresOf draws the named figures, all when none is named.
+// figuresOf draws the named figures, all when none is named: of several steps each
+// and all side by side.
 func figuresOf(d *analysis.Digest, v analysis.View, style figure.Style, names []string) []figure.Figure {
 	wanted := func(name string) bool { return len(names) == 0 || slices.Contains(names, name) }
 	var figures []figure.Figure
-	add := func(name string, draw func() figure.Figure) {
+	add := func(name string, draw func() []figure.Figure) {
 		if wanted(name) {
-			figures = append(figures, draw())
+			figures = append(figures, draw()...)
 		}
 	}
-	var all []analysis.Distribution
+	one := func(name string, draw func() figure.Figure) {
+		add(name, func() []figure.Figure { return []figure.Figure{draw()} })
+	}
+	sum := analysis.Summarize(d, v)
+	var dists []analysis.Distribution
+	var flows []analysis.Flow
+	var series, cumulative []analysis.Series
+	var variants []string
 	for i := range d.Steps {
 		s := &d.Steps[i]
 		dist, flow := analysis.DistributionOf(d, s, v), analysis.FlowOf(s, v)
-		all = append(all, dist)
-		add("latency-over-time", func() figure.Figure { return figure.LatencyOverTime(analysis.SeriesOf(s, v), style) })
-		add("percentile-spectrum", func() figure.Figure {
+		over, until := analysis.SeriesOf(s, v), analysis.CumulativeOf(s, v)
+		dists, flows = append(dists, dist), append(flows, flow)
+		series, cumulative, variants = append(series, over), append(cumulative, until), append(variants, sum.Steps[i].Variant)
+		one("latency-over-time", func() figure.Figure { return figure.LatencyOverTime(over, style) })
+		one("latency-cumulative", func() figure.Figure { return figure.LatencyOverTime(until, style) })
+		one("percentile-spectrum", func() figure.Figure {
 			return figure.PercentileSpectrum([]analysis.Distribution{dist}, style)
 		})
-		add("distribution", func() figure.Figure { return figure.LatencyDistribution(dist, style) })
-		add("throughput-over-time", func() figure.Figure { return figure.ThroughputOverTime(flow, style) })
-		add("backlog-over-time", func() figure.Figure { return figure.BacklogOverTime(flow, style) })
+		one("distribution", func() figure.Figure { return figure.LatencyDistribution(dist, style) })
+		one("throughput-over-time", func() figure.Figure { return figure.ThroughputOverTime(flow, style) })
+		one("backlog-over-time", func() figure.Figure { return figure.BacklogOverTime(flow, style) })
 	}
-	if len(all) > 1 {
-		add("percentile-spectrum", func() figure.Figure { return figure.PercentileSpectrum(all, style) })
+	if len(d.Steps) > 1 {
+		add("latency-over-time", func() []figure.Figure { return figure.LatencyOverTimePanels(series, variants, style) })
+		add("latency-cumulative", func() []figure.Figure { return figure.LatencyOverTimePanels(cumulative, variants, style) })
+		add("percentile-spectrum", func() []figure.Figure { return figure.Spectra(dists, style) })
+		add("throughput-over-time", func() []figure.Figure { return figure.ThroughputPanels(flows, variants, style) })
+		add("backlog-over-time", func() []figure.Figure { return figure.BacklogPanels(flows, variants, style) })
 	}
-	sum := analysis.Summarize(d, v)
 	if slices.ContainsFunc(sum.Steps, func(s analysis.StepSummary) bool { return s.Stages != nil }) {
-		add("stage-times", func() figure.Figure { return figure.StageTimes(sum, style) })
+		one("stage-times", func() figure.Figure { return figure.StageTimes(sum, style) })
 	}
-	add("latency-per-rate", func() figure.Figure { return figure.LatencyPerRate(sum, v.Kind, style) })
+	add("latency-per-rate", func() []figure.Figure { return figure.RatePanels(sum, v.Kind, style) })
 	return figures
 }
 

@@ -257,7 +257,7 @@ func TestLinesAndInterval(t *testing.T) {
 	names := func() string {
 		return strings.Join(eval[[]string](b, `[...`+timeLine+`.querySelectorAll("svg text")].map(t => t.textContent).filter(t => /^(p[0-9.]+|max)$/.test(t)).sort()`), " ")
 	}
-	if got := names(); got != "max p50 p95 p99" {
+	if got := names(); got != "max p50 p99 p99.9" {
 		t.Errorf("drawn are %s", got)
 	}
 	for _, line := range []string{"max", "85", "slowest"} {
@@ -265,10 +265,10 @@ func TestLinesAndInterval(t *testing.T) {
 			b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('[data-region]:not([hidden]) [data-line="`+line+`"]').focus()`), chromedp.KeyEvent(" "))
 		})
 	}
-	if got := names(); got != "p50 p85 p95 p99" {
+	if got := names(); got != "p50 p85 p99 p99.9" {
 		t.Errorf("drawn are %s", got)
 	}
-	if got := eval[string](b, `decodeURIComponent(location.hash)`); got != "#lines=50,85,95,99,band,density" {
+	if got := eval[string](b, `decodeURIComponent(location.hash)`); got != "#lines=50,85,99,99.9,band,density" {
 		t.Errorf("the address is %s", got)
 	}
 	rows := `document.querySelector("[data-region]:not([hidden]) figure[data-brush] table").tBodies[0].rows.length`

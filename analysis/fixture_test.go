@@ -3,10 +3,15 @@
 package analysis
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
+	"strings"
 	"testing"
+
+	"github.com/parquet-go/parquet-go"
 
 	"queuebench/internal/golden"
 	"queuebench/queue"
@@ -100,5 +105,22 @@ func TestFixtureIsWhatTheWriterWrites(t *testing.T) {
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Error("testdata/log is another log: run go test ./analysis -update twice")
+	}
+	// Spark refuses a column without its path, as an older writer left it.
+	for name, b := range stored {
+		if !strings.HasSuffix(name, ".parquet") {
+			continue
+		}
+		file, err := parquet.OpenFile(bytes.NewReader(b), int64(len(b)))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for _, group := range file.Metadata().RowGroups {
+			for i, c := range group.Columns {
+				if path := file.Schema().Columns()[i]; !slices.Equal(c.MetaData.PathInSchema, path) {
+					t.Errorf("%s: column %q says that it is %q: run go test ./analysis -update twice", name, path, c.MetaData.PathInSchema)
+				}
+			}
+		}
 	}
 }

@@ -15,7 +15,7 @@ WASM_EXEC = $(shell $(GO) env GOROOT)/lib/wasm/go_js_wasm_exec
 WASM_ROOMS := ./stats/... ./analysis/... ./figure/... ./report/...
 NESTED := wasm interop/browser
 
-.PHONY: build page bench bench-min analyze demo test test-interop test-spark lint test-unit test-wasm test-browser bench-delta bench-runner bench-log bench-analyze tools clean fuzz
+.PHONY: build page bench bench-min analyze demo test test-interop test-spark lint test-unit test-wasm test-browser bench-delta bench-runner bench-log bench-analyze bench-page tools clean fuzz
 
 build: bench analyze
 
@@ -69,6 +69,12 @@ bench-log:
 bench-delta: tools
 	$(GO) test -run '^$$' -bench '^BenchmarkDelta$$' -benchtime 1x -timeout 30m ./queue/deltalake
 	$(GO) test -run '^$$' -bench '^Benchmark(CPU|Floor)$$' -benchtime 4000000x ./queue/deltalake
+
+# What the page takes in Chromium, medians in ms: a published digest until its
+# first figure (at most 1,500), a zoom until its new figure (at most 100).
+bench-page: page
+	scripts/need-chromium.sh
+	cd interop/browser && $(GO) test -run '^$$' -bench '^BenchmarkPage' -benchtime 11x -v
 
 test-interop:
 	scripts/test-interop.sh

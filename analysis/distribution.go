@@ -30,11 +30,11 @@ type Distribution struct {
 // DistributionOf is the latency v.Kind of a step after the cut of v. Where none
 // can be told (clocks that are not comparable) it is empty.
 func DistributionOf(d *Digest, s *StepDigest, v View) Distribution {
-	c := newCut(d, s, v)
+	c := cutStep(d, s, v)
 	out := Distribution{
-		Step: s.Step, Repeat: s.Repeat, Rate: s.Rate, Load: s.load(), Imported: s.imported(), Variant: c.summary.Variant, Kind: v.Kind, Warmup: c.warmupEdge, Window: c.summary.Window, Blocks: c.blocks,
+		Step: s.Step, Repeat: s.Repeat, Rate: s.Rate, Load: s.load(), Imported: s.imported(), Variant: variant(s), Kind: v.Kind, Warmup: c.warmupEdge, Window: c.windowed(), Blocks: c.blocks,
 	}
-	if c.summary.Latencies[v.Kind.String()].N > 0 {
+	if c.tells(v.Kind) && c.latency(v.Kind).N > 0 {
 		out.Latency, out.Infinite = c.total[v.Kind], c.never[v.Kind]
 	}
 	return out

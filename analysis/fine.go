@@ -194,7 +194,7 @@ func keepEdges(d *Digest, s *StepDigest) []time.Duration {
 		views = append(views, View{Warmup: &b.From, Cooldown: max(0, s.Duration-b.To)})
 	}
 	for _, v := range views {
-		c := newCut(d, s, v)
+		c := newCut(d, s, v, true)
 		c.judge()
 		edges = append(edges, c.warmup, c.end)
 		if c.steady.Found {

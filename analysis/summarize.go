@@ -58,7 +58,13 @@ func (v View) Check(d *Digest) error {
 
 // Summarize computes a summary of d under v. It never fails: what cannot be
 // told is a finding.
-func Summarize(d *Digest, v View) Summary {
+func Summarize(d *Digest, v View) Summary { return summarize(d, v, false) }
+
+// SummarizePage is Summarize without Untrimmed, which no page shows and which
+// costs as much as all else.
+func SummarizePage(d *Digest, v View) Summary { return summarize(d, v, true) }
+
+func summarize(d *Digest, v View, bare bool) Summary {
 	m := &d.Manifest
 	sum := Summary{
 		Schema: SummarySchema, Run: m.Run, Complete: m.Complete, StartedNs: m.StartedNs,
@@ -68,7 +74,7 @@ func Summarize(d *Digest, v View) Summary {
 	}
 	cuts := make([]*cut, 0, len(d.Steps))
 	for i := range d.Steps {
-		c := newCut(d, &d.Steps[i], v)
+		c := newCut(d, &d.Steps[i], v, bare)
 		c.judge()
 		cuts = append(cuts, c)
 		sum.Steps = append(sum.Steps, c.summary)
@@ -116,6 +122,7 @@ type cut struct {
 	kept        []Interval
 	// The warm-up as asked and as cut, and where the cool-down begins.
 	asked, warmupEdge, until time.Duration
+	rule                     string // of the warm-up
 	total                    [NumKinds]stats.Compact
 	never                    [NumKinds]int64 // infinite
 	ownLag                   stats.Compact
@@ -125,7 +132,16 @@ type cut struct {
 	summary                  StepSummary
 }
 
-func newCut(d *Digest, s *StepDigest, v View) *cut {
+// newCut cuts a step and describes what is left; bare leaves out what no page
+// shows, the latencies without a cut.
+func newCut(d *Digest, s *StepDigest, v View, bare bool) *cut {
+	c := cutStep(d, s, v)
+	c.describe(bare)
+	return c
+}
+
+// cutStep cuts a step and adds up what is left.
+func cutStep(d *Digest, s *StepDigest, v View) *cut {
 	own := *s
 	own.commitInterval = commitIntervalOf(&d.Manifest, s)
 	s = &own
@@ -136,28 +152,47 @@ func newCut(d *Digest, s *StepDigest, v View) *cut {
 		}
 	}
 	k := v.keptOf(s)
-	rule := k.rule
+	c.rule = k.rule
 	c.asked, c.warmupEdge, c.until = k.asked, k.warmup, k.until
 	c.kept, c.warmup, c.end = k.intervals, k.from, k.to
 	if c.warmupEdge != c.asked && len(c.kept) > 0 {
-		rule += fmt.Sprintf(", moved from %s to the next edge of the intervals", formatDuration(c.asked))
+		c.rule += fmt.Sprintf(", moved from %s to the next edge of the intervals", formatDuration(c.asked))
 	}
+	c.total, c.never, c.ownLag = addUp(c.kept)
+	c.blocks = c.countBlocks()
+	return c
+}
+
+// windowed is the window as cut; nil where the view has none.
+func (c *cut) windowed() *Window {
+	if !c.view.Windowed() {
+		return nil
+	}
+	return &Window{FromNs: int64(c.warmup), ToNs: int64(c.end)}
+}
+
+// tells says whether a latency belongs into the summary of the step.
+func (c *cut) tells(k Kind) bool {
+	if (k >= ToBroker && k <= Imported) && c.total[k].N == 0 || c.step.tails() && k != BrokerToConsumer {
+		return false
+	}
+	return !c.step.imported() || c.total[k].N+c.never[k] > 0 // what the tool did not measure
+}
+
+func (c *cut) describe(bare bool) {
+	d, s := c.digest, c.step
 	a := s.Accounting
 	a.RecordsUsed = 0
 	for i := range c.kept {
 		a.RecordsUsed += c.kept[i].Scheduled - c.kept[i].Unknown
 	}
 	a.RecordsTrimmed = s.Accounting.RecordsUsed + s.Accounting.RecordsTrimmed - a.RecordsUsed
-	c.total, c.never, c.ownLag = addUp(c.kept)
-	c.blocks = c.countBlocks()
 	c.summary = StepSummary{
 		Step: s.Step, Rate: s.Rate, Repeat: s.Repeat, Variant: variant(s), Settings: settings(d, s), Complete: s.Complete, Failure: s.Failure,
-		WarmupNs: int64(c.warmupEdge), WarmupRule: rule, CooldownNs: int64(s.Duration - c.until), DurationNs: int64(s.Duration), IntervalNs: int64(s.Interval),
+		WarmupNs: int64(c.warmupEdge), WarmupRule: c.rule, CooldownNs: int64(s.Duration - c.until), DurationNs: int64(s.Duration), IntervalNs: int64(s.Interval),
 		Accounting: a, Throughput: c.throughput(), Latencies: map[string]LatencySummary{}, Findings: []Finding{},
 	}
-	if v.Windowed() {
-		c.summary.Window = &Window{FromNs: int64(c.warmup), ToNs: int64(c.end)}
-	}
+	c.summary.Window = c.windowed()
 	c.summary.groups = c.groups()
 	c.summary.Imported = s.imported()
 	c.summary.Loop, c.summary.Tail, c.summary.Stages = c.closedLoop(), c.tailed(), c.stages()
@@ -165,16 +200,14 @@ func newCut(d *Digest, s *StepDigest, v View) *cut {
 		c.summary.Drain = s.Own.Drain
 	}
 	for k := range NumKinds {
-		if (k >= ToBroker && k <= Imported) && c.total[k].N == 0 || s.tails() && k != BrokerToConsumer {
-			continue
+		if c.tells(k) {
+			c.summary.Latencies[k.String()] = c.latency(k)
 		}
-		if s.imported() && c.total[k].N+c.never[k] == 0 {
-			continue // what the tool did not measure
-		}
-		c.summary.Latencies[k.String()] = c.latency(k)
 	}
 	c.summary.Stamps = s.Stamps
-	c.summary.Untrimmed = c.untrimmed()
+	if !bare {
+		c.summary.Untrimmed = c.untrimmed()
+	}
 	c.summary.Levels = c.levels()
 	c.summary.Breakdown = c.breakdown()
 	c.summary.Recoveries = c.recoveries()
@@ -183,7 +216,6 @@ func newCut(d *Digest, s *StepDigest, v View) *cut {
 		from := int64(c.steady.From)
 		c.summary.SteadyNs = &from
 	}
-	return c
 }
 
 // afterWarmup returns the intervals from the first edge at or after the warm-up

@@ -87,7 +87,7 @@ func Build(d *analysis.Digest, v analysis.View, o Options) (Document, error) {
 	if o.Part != "" {
 		return b.part()
 	}
-	sum := analysis.Summarize(d, v)
+	sum := analysis.SummarizePage(d, v)
 	b.sum = sum
 	if b.percentiles == nil {
 		b.percentiles = analysis.DefaultPercentiles
@@ -134,7 +134,7 @@ func (b *builder) part() (Document, error) {
 	}
 	one := *b.d
 	one.Steps = slices.DeleteFunc(slices.Clone(b.d.Steps), func(s analysis.StepDigest) bool { return *b.o.Place != Place{s.Step, s.Repeat} })
-	b.sum = analysis.Summarize(&one, b.v)
+	b.sum = analysis.SummarizePage(&one, b.v)
 	if len(b.sum.Steps) == 0 {
 		return Document{}, fmt.Errorf("the run has no step %s", b.o.Place)
 	}

@@ -77,7 +77,7 @@ func chromium() (string, error) {
 
 // tab is a page as a person has it before them.
 type tab struct {
-	t   *testing.T
+	t   testing.TB
 	ctx context.Context
 
 	mu       sync.Mutex
@@ -88,7 +88,7 @@ type tab struct {
 
 // newTab opens an empty tab that notes every console message that is an error,
 // every violation of the security policy and every request.
-func newTab(t *testing.T) *tab {
+func newTab(t testing.TB) *tab {
 	t.Helper()
 	ctx, closeTab := chromedp.NewContext(chrome)
 	b := &tab{t: t, ctx: ctx}

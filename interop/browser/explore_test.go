@@ -78,7 +78,7 @@ func window(from, to float64) analysis.View {
 }
 
 // fitted is the run as the page has it.
-func fitted(t *testing.T) *analysis.Digest {
+func fitted(t testing.TB) *analysis.Digest {
 	t.Helper()
 	d, err := run().Fit(analysis.PageBytes)
 	if err != nil {

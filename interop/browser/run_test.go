@@ -22,7 +22,7 @@ var run = sync.OnceValue(func() *analysis.Digest {
 })
 
 // reportFile writes a report and returns its address on disk.
-func reportFile(t *testing.T, d *analysis.Digest, v analysis.View, o site.Options) string {
+func reportFile(t testing.TB, d *analysis.Digest, v analysis.View, o site.Options) string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := site.WriteReport(&b, d, v, o); err != nil {
@@ -36,7 +36,7 @@ func reportFile(t *testing.T, d *analysis.Digest, v analysis.View, o site.Option
 }
 
 // serve writes a site and serves it; the address ends in a slash.
-func serve(t *testing.T, digests ...*analysis.Digest) (address, dir string) {
+func serve(t testing.TB, digests ...*analysis.Digest) (address, dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	if err := site.WriteSite(dir, digests); err != nil {

@@ -240,6 +240,7 @@ export class View {
       history.pushState(null, "", address ? "#" + address : location.pathname + location.search);
       this.hash = location.hash;
     }
+    if (!performance.getEntriesByName("first-figure").length) performance.mark("first-figure");
     if (!this.$("controls")) this.form(doc.form);
     this.sync(doc.controls);
     this.$("whole-step").hidden = !doc.controls.window;

@@ -1,0 +1,71 @@
+package browser
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"queuebench/analysis"
+	"queuebench/report/reporttest"
+)
+
+// long is a sweep whose steps have 600 intervals.
+func long() *analysis.Digest {
+	return reporttest.Digest(reporttest.Spec{Run: "long", Rates: []float64{200, 500, 1000}, Duration: 120 * time.Second, Stall: true})
+}
+
+func median(ms []float64) float64 {
+	slices.Sort(ms)
+	return ms[len(ms)/2]
+}
+
+// BenchmarkPageFirstFigure opens a published digest in a new tab, until its first
+// figure is there: median in ms, of what is to be at most 1,500.
+func BenchmarkPageFirstFigure(b *testing.B) {
+	address, _ := serve(b, long())
+	var all []float64
+	for i := range b.N {
+		t := newTab(b)
+		t.do(chromedp.Navigate(fmt.Sprintf("%s?%d#log=%s", address, i, url.QueryEscape("runs/long.digest.gz"))))
+		t.wait(ready)
+		// Since the navigation began, as the browser has it.
+		all = append(all, eval[float64](t, `performance.getEntriesByName("first-figure")[0]?.startTime ?? -1`))
+	}
+	b.ReportMetric(median(all), "ms/first-figure")
+	b.ReportMetric(0, "ns/op")
+}
+
+// BenchmarkPageZoom moves a window over a step of 600 intervals: until the
+// spectrum and the tables below the time line are new (at most 100 ms), and until
+// the whole page is.
+func BenchmarkPageZoom(b *testing.B) {
+	address, _ := serve(b, long())
+	t := newTab(b)
+	t.look(1200, 900, false)
+	t.open(address + "#log=" + url.QueryEscape("runs/long.digest.gz") + "&step=1")
+	b.Logf("%d intervals", eval[int](t, `document.querySelector("figure[data-brush] table").tBodies[0].rows.length`))
+	b.ResetTimer()
+	var zoom, whole []float64
+	for i := range b.N {
+		t.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`window.took = null; (async () => {
+			const view = document.querySelector("figure[data-brush]").plot.view, main = document.getElementById("main");
+			const start = performance.now(), parts = main.dataset.parts;
+			let zoom = 0;
+			const seen = new MutationObserver(() => { zoom ||= performance.now() - start; });
+			seen.observe(main, { attributes: true, attributeFilter: ["data-parts"] });
+			await view.set({ from: "%ds", to: "%ds" }, true, true);
+			window.took = [zoom, performance.now() - start];
+			seen.disconnect();
+		})(), void 0`, 20+i%40, 70+i%40)))
+		t.wait(`window.took`)
+		took := eval[[]float64](t, `window.took`)
+		zoom, whole = append(zoom, took[0]), append(whole, took[1])
+	}
+	b.ReportMetric(median(zoom), "ms/zoom")
+	b.ReportMetric(median(whole), "ms/page")
+	b.ReportMetric(0, "ns/op")
+}

@@ -9,6 +9,7 @@ import (
 	"flag"
 	"io/fs"
 	"os"
+	"strings"
 	"testing"
 )
 
@@ -16,6 +17,29 @@ var update = flag.Bool("update", false, "write the golden files, and what they a
 
 // Updating says that the golden files are written anew.
 func Updating() bool { return *update }
+
+// Examples are the blocks "```example NAME" of a document, each line with what
+// stands before and after its arrow.
+func Examples(t testing.TB, path string) map[string][][2]string {
+	t.Helper()
+	body, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string][][2]string{}
+	name := ""
+	for line := range strings.Lines(string(body)) {
+		line = strings.TrimSpace(line)
+		if after, opens := strings.CutPrefix(line, "```example "); opens {
+			name = after
+		} else if strings.HasPrefix(line, "```") {
+			name = ""
+		} else if in, want, ok := strings.Cut(line, " => "); ok && name != "" {
+			out[name] = append(out[name], [2]string{in, want})
+		}
+	}
+	return out
+}
 
 // Check fails unless the file at path holds got. On a mismatch what came stands
 // beside it, as path.got; with -update it is written to path.

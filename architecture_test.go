@@ -60,6 +60,7 @@ var mayEnter = map[string]string{
 	"runner/ledger":        "queue rawlog runner/seqset",
 	"runner/hostinfo":      "rawlog",
 	"runner/capacity":      "",
+	"runner/meeting":       "clock objectstore",
 	"runner/tailing":       "queue rawlog rawlog/logwriter runner/hostinfo stats clock objectstore",
 	"runner/metrics":       "internal/loopback runner rawlog rawlog/logwriter stats objectstore",
 	"runner/calibration":   "runner runner/hostinfo runner/pace runner/payload runner/schedule queue rawlog rawlog/logwriter stats clock objectstore",
@@ -86,8 +87,8 @@ var mayEnter = map[string]string{
 	"importer":             "analysis rawlog queue stats stats/hdrlog",
 	"importer/parquetfile": "importer analysis internal/thriftwalk",
 	"cmd/analyze":          "objectstore analysis analysis/compare analysis/gate analysis/history figure site importer importer/parquetfile exporter summarysql rawlog rawlog/logstore internal/columns internal/command internal/storeflags internal/version",
-	"cmd/bench": "queue queue/memory queue/deltalake objectstore objectstore/embedded rawlog rawlog/logwriter runner runner/schedule runner/payload runner/identity runner/framing " +
-		"runner/pace runner/capacity runner/hostinfo runner/calibration runner/metrics runner/tailing stats clock clock/offset workload scenario internal/nearest internal/loopback internal/secret internal/yamlfile internal/command internal/storeflags internal/version " +
+	"cmd/bench": "queue queue/memory queue/deltalake objectstore objectstore/embedded rawlog rawlog/logwriter runner runner/meeting runner/schedule runner/payload runner/identity runner/framing " +
+		"runner/pace runner/capacity runner/hostinfo runner/calibration runner/metrics runner/tailing stats clock clock/offset workload scenario internal/nearest internal/loopback internal/secret internal/yamlfile internal/columns internal/command internal/storeflags internal/version " +
 		"queue/kafka queue/kafka/embedded queue/broker queue/jetstream queue/rabbitmq queue/redisstreams",
 	"interop/duckdb":       "",
 	"internal/benchlog":    "clock objectstore queue rawlog rawlog/logwriter",

@@ -105,6 +105,15 @@ func joinManifests(all []*rawlog.Manifest, tl *timeline) (*rawlog.Manifest, erro
 		out.Complete = false
 		reasons = append(reasons, missing)
 	}
+	out.Missing = nil
+	for _, m := range all {
+		for _, name := range m.Missing {
+			if !slices.Contains(out.Missing, name) {
+				out.Missing, out.Complete = append(out.Missing, name), false
+				reasons = append(reasons, name+" did not come, and nobody did its part")
+			}
+		}
+	}
 	out.Reason = strings.Join(reasons, "; ")
 	out.Steps = joinSteps(all, tl)
 	for i := range out.Steps {
@@ -207,6 +216,12 @@ func joinStep(a, b *rawlog.Step) {
 	}
 	a.Parts = append(a.Parts, b.Parts...)
 	x, y := &a.Accounting, &b.Accounting
+	x.Scheduled += y.Scheduled
+	x.Attempted += y.Attempted
+	x.Acked += y.Acked
+	x.Failed += y.Failed
+	x.Unconfirmed += y.Unconfirmed
+	x.Overrun += y.Overrun
 	if first || y.Received < x.Received && len(b.Groups) > 0 {
 		x.Received = y.Received // of the worst group
 	}

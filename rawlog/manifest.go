@@ -69,6 +69,8 @@ type Manifest struct {
 	// Capacity is what the run found, where it searched one.
 	Capacity *Capacity `json:"capacity,omitempty"`
 
+	// Missing are the processes of the run that had not come when it began.
+	Missing []string `json:"missing,omitempty"`
 	// Begin is what the producers' begin mark told a consume half.
 	Begin json.RawMessage `json:"begin,omitempty"`
 	// ClockOffsets are between the process's clock and others, by exchange.

@@ -24,10 +24,13 @@ func (s *step) drive(ctx context.Context, cancel context.CancelCauseFunc) error 
 	}
 	cfg := s.r.cfg
 	if s.plan.Load.Pacing == pace.Precise {
-		n := len(s.senders)
-		defer pace.Processors(n, time.Duration(float64(n)/s.plan.Rate.PerSecond()*1e9))()
+		all := s.plan.Load.AllProducers()
+		defer pace.Processors(len(s.senders), time.Duration(float64(all)/s.plan.Rate.PerSecond()*1e9))()
 	}
-	start := cfg.Clock.Now() + int64(lead)
+	start, err := s.begins(ctx)
+	if err != nil {
+		return err
+	}
 	s.start.Store(start)
 	if s.besides != nil {
 		close(s.besides.started)
@@ -80,7 +83,6 @@ func (s *step) drive(ctx context.Context, cancel context.CancelCauseFunc) error 
 	s.drained(drain)
 	s.expired = drain.Err() != nil
 
-	var err error
 	select {
 	case err = <-s.fatal:
 	default:

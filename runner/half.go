@@ -21,6 +21,16 @@ type Half struct {
 	// Spec makes the schedule, and is told to the consumers.
 	Spec schedule.Spec
 
+	// Worker is which of the Workers processes of its role this is; 0 of 0 where
+	// it is the only one. Load.Producers are those of all of them, and this one
+	// has as many as each other.
+	Worker, Workers int
+	// OwnPartitions has each of the Workers produce to partitions of its own, for
+	// queues whose writers hinder each other.
+	OwnPartitions bool
+	// Meet makes the processes of a run one run; nil where nobody is waited for.
+	Meet Meet
+
 	// The rest is of a consume half.
 
 	// FirstConsumer and FirstGroup number its consumers and groups after those
@@ -51,6 +61,11 @@ func (c *Config) checkHalf() error {
 	if c.Half != nil && (len(c.Plans) != 1 || c.Next != nil) {
 		return fmt.Errorf("a half of a run has one step, not %d", len(c.Plans))
 	}
+	if h := c.Half; h != nil && h.Workers > 1 {
+		if p := c.Plans[0].Load.Producers; h.Worker < 0 || h.Worker >= h.Workers || c.Plans[0].Role == rawlog.RoleProduce && p%h.Workers != 0 {
+			return fmt.Errorf("worker %d of %d cannot have its share of %d producers of a topic", h.Worker, h.Workers, p)
+		}
+	}
 	return nil
 }
 
@@ -68,7 +83,7 @@ func (s *step) beginMark(start int64) ([]byte, error) {
 	b := Begin{
 		Version: beginVersion, Run: cfg.Run, Queue: s.queues[0].Info().Kind,
 		CommitIntervalNs: int64(s.queues[0].Info().CommitInterval),
-		StartNs:          start, DurationNs: int64(s.plan.Schedule.Duration()), Rate: s.plan.Rate.PerSecond(),
+		StartNs:          start, LeadNs: max(0, start-cfg.Clock.Now()), DurationNs: int64(s.plan.Schedule.Duration()), Rate: s.plan.Rate.PerSecond(),
 		Arrivals: s.plan.Schedule.Name(), Messages: s.plan.Schedule.Len(),
 		Topics: load.Topics, Producers: load.AllProducers(), Partitions: s.partitions,
 		Clock: cfg.Clock.Identity(), Schedule: &cfg.Half.Spec,
@@ -191,7 +206,7 @@ func (a *attendance) show(st *Status, now int64) {
 		return
 	}
 	st.Plan.Schedule = toldSchedule{a.begin}
-	begun := a.toldAt + int64(lead)
+	begun := a.toldAt + max(int64(lead), a.begin.LeadNs)
 	if at := a.started.Load(); at != 0 {
 		begun = at
 	}

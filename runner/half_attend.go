@@ -42,7 +42,7 @@ func (w *attending) look(ctx context.Context) (done bool, err error) {
 			w.told = true
 			w.learn(ctx, begin, start, untimed)
 		}
-		deadline = toldAt + int64(lead) + begin.DurationNs + drain
+		deadline = toldAt + max(int64(lead), begin.LeadNs) + begin.DurationNs + drain
 		if start != 0 {
 			deadline = max(start+begin.DurationNs+drain, w.opened+drain)
 		}

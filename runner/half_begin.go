@@ -21,7 +21,9 @@ type Begin struct {
 
 	CommitIntervalNs int64 `json:"commit_interval_ns"`
 	// StartNs is when message 0 is due, by Clock.
-	StartNs    int64   `json:"start_ns"`
+	StartNs int64 `json:"start_ns"`
+	// LeadNs is how long before StartNs the mark was made.
+	LeadNs     int64   `json:"lead_ns,omitempty"`
 	DurationNs int64   `json:"duration_ns"`
 	Rate       float64 `json:"rate"` // messages per second, all producers together
 	Arrivals   string  `json:"arrivals"`
@@ -68,7 +70,7 @@ func ParseBegin(body []byte) (*Begin, error) {
 	case b.Version != beginVersion:
 		return nil, fmt.Errorf("begin mark: version %d, this program knows %d: use the same bench for both halves", b.Version, beginVersion)
 	case b.Producers < 1 || b.Producers > MaxActors || b.Topics < 1 || b.Topics > b.Producers || b.Producers%b.Topics != 0 ||
-		b.Partitions < 1 || b.Partitions > MaxPartitions || b.Messages < 0 || b.CommitIntervalNs < 0 ||
+		b.Partitions < 1 || b.Partitions > MaxPartitions || b.Messages < 0 || b.LeadNs < 0 || b.LeadNs > int64(MaxDuration) || b.CommitIntervalNs < 0 ||
 		b.DurationNs < 0 || b.DurationNs > int64(MaxDuration) || !(b.Rate >= 0 && b.Rate < math.MaxFloat64) ||
 		b.StartNs < 0 || b.StartNs > math.MaxInt64/2:
 		return nil, errors.New("begin mark: it says what no producer says")

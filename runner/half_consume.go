@@ -159,6 +159,11 @@ func (a *attendance) goOn(r *receiver) {
 // to be expected.
 func (s *step) attend(ctx context.Context, cancel context.CancelCauseFunc) error {
 	cfg, a := s.r.cfg, s.attendance
+	if cfg.Half.Meet != nil {
+		if _, err := s.begins(ctx); err != nil {
+			return err
+		}
+	}
 	opened := cfg.Clock.Now()
 	s.rec.StartedNs = opened
 	s.start.Store(opened) // its seconds are counted from here

@@ -47,7 +47,9 @@ func newMonitor(s *step) *monitor {
 	cfg := s.r.cfg
 	m := &monitor{s: s, log: cfg.Log.Seconds(s.plan.Step, s.plan.Repeat, cfg.actor()), meter: s.r.meter, quit: make(chan struct{})}
 	for p := range s.plan.Load.AllProducers() {
-		m.shares = append(m.shares, s.share(p))
+		if s.own(p) {
+			m.shares = append(m.shares, s.share(p))
+		}
 	}
 	m.due = make([]int64, len(m.shares))
 	m.phase("opening")

@@ -32,6 +32,9 @@ func (s *step) open(ctx context.Context, cancel context.CancelCauseFunc) error {
 		}
 	}
 	for id := range s.plan.Load.AllProducers() {
+		if !s.own(id) {
+			continue
+		}
 		if err := s.openProducer(ctx, id); err != nil {
 			return err
 		}
@@ -62,7 +65,11 @@ func (s *step) openQueue(ctx context.Context, topic int) error {
 	if s.plan.Role == rawlog.RoleConsume {
 		return s.openOutlet(ctx, topic) // the producers' half creates it
 	}
-	if err := q.Create(ctx); err != nil {
+	create := q.Create
+	if h := s.r.cfg.Half; h != nil && h.Meet != nil {
+		create = func(ctx context.Context) error { return h.Meet.Create(ctx, topic, q.Create) }
+	}
+	if err := create(ctx); err != nil {
 		return fmt.Errorf("creating the queue: %w", err)
 	}
 	return s.openOutlet(ctx, topic)
@@ -131,7 +138,7 @@ func (s *step) openProducer(ctx context.Context, id int) (err error) {
 	}
 	p.refusals.kind, p.refusals.what = "refused", "were not taken"
 	p.failures.kind, p.failures.what = "failed", "failed"
-	p.share = s.share(id)
+	p.share, p.own = s.share(id), s.ownPartitions()
 	if s.loop != nil && s.loop.cfg.Mode != rawlog.ModeConsume {
 		p.line = newLine(s.loop, p)
 		s.loop.lines = append(s.loop.lines, p.line)

@@ -35,6 +35,7 @@ type sender struct {
 	tag        uint32
 	share      schedule.Share
 	partitions int
+	own        []int32 // to which it sends; nil for those that the queue chooses
 	source     *payload.Source
 	unmarked   bool   // it sends no end marks
 	group      int    // most messages of a Send
@@ -172,6 +173,9 @@ func (s *sender) fill(room int, now int64) int {
 	k := 0
 	for k < len(s.entries) && s.due <= now && s.source.Fill(&s.batch[k], s.seq) {
 		e := &s.entries[k]
+		if len(s.own) > 0 {
+			s.batch[k].Partition = s.own[s.seq%int64(len(s.own))]
+		}
 		e.Seq, e.Intended, e.Blocked = s.seq, s.due, s.holds.Since(s.due)
 		s.seq++
 		s.due = s.dueAt(s.seq)

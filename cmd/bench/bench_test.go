@@ -14,6 +14,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"queuebench/clock"
 	"queuebench/internal/command"
 	"queuebench/objectstore"
 	"queuebench/rawlog"
@@ -23,8 +24,16 @@ import (
 // asProcess makes the test's program bench itself, for tests that signal it.
 const asProcess = "QUEUEBENCH_TEST_AS_BENCH"
 
+// withSkew is the variable that makes the clock of such a process wrong.
+const withSkew = "QUEUEBENCH_TEST_SKEW"
+
 func TestMain(m *testing.M) {
 	if os.Getenv(asProcess) != "" {
+		if skew, err := time.ParseDuration(os.Getenv(withSkew)); err == nil {
+			app := newApp()
+			app.Metadata = map[string]any{clockName: clock.Skewed(skew, "another boot")}
+			os.Exit(command.Process(app))
+		}
 		main()
 	}
 	os.Exit(m.Run())

@@ -106,8 +106,11 @@ type clocks struct {
 
 // startClocks serves and measures as the flags say. What it starts ends with
 // close.
-func startClocks(c *cli.Context, cfg *runner.Config) (*clocks, error) {
+func startClocks(c *cli.Context, cfg *runner.Config, mayServe bool) (*clocks, error) {
 	peer, serve := c.String("clock-peer"), c.String("clock-serve")
+	if !mayServe { // another one of this process does
+		serve = ""
+	}
 	ctx, stop := context.WithCancel(context.WithoutCancel(c.Context)) // an interrupted run measures once more
 	k := &clocks{own: cfg.Clock, peer: peer, stop: stop}
 	if peer != "" {

@@ -15,9 +15,9 @@ import (
 	"queuebench/runner"
 )
 
-// consuming are the flags of a load that a consume half has too: the others it
-// learns from the producers.
-var consuming = []string{"queue", "topics", "groups", "consumers", "consumer-delay", "partitions", "drain-timeout", "run-id", "spool", "calibrate", "metrics-addr", "part-age", "json", "quiet"}
+// alsoConsuming are the flags of a load that a consume half has too: the others
+// it learns from the producers.
+var alsoConsuming = []string{"queue", "topics", "groups", "consumers", "consumer-delay", "partitions", "drain-timeout", "run-id", "spool", "calibrate", "metrics-addr", "part-age", "json", "quiet"}
 
 func consumeFlags() []cli.Flag {
 	flags := []cli.Flag{
@@ -29,7 +29,7 @@ func consumeFlags() []cli.Flag {
 	}
 	flags = append(flags, clockFlags()...)
 	for _, f := range loadFlags() {
-		if slices.Contains(consuming, command.Name(f)) {
+		if slices.Contains(alsoConsuming, command.Name(f)) {
 			flags = append(flags, f)
 		}
 	}
@@ -67,21 +67,11 @@ func consume(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := k.refuseOthers(c); err != nil {
-		return err
-	}
-	open, err := k.parse(c)
+	d, err := consuming(c, k)
 	if err != nil {
 		return err
 	}
-	load, err := consumersOf(c)
-	if err != nil {
-		return err
-	}
-	d := draft{Plan: runner.Plan{Role: rawlog.RoleConsume, Load: load, Settings: map[string]string{}}, partitions: c.Int("partitions"), open: open}
-	if err := d.Check(); err != nil {
-		return command.Misuse(err)
-	}
+	load := d.Load
 	index := c.Int("index")
 	if index < 0 || index > runner.MaxActors {
 		return command.Misusef("--index %d is not between 0 and %d", index, runner.MaxActors)
@@ -95,11 +85,31 @@ func consume(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	h := half{role: rawlog.RoleConsume, process: "consume", resume: c.Bool("resume"), count: load.Topics * load.Groups * load.Consumers}
+	h := half{role: rawlog.RoleConsume, process: "consume", resume: c.Bool("resume"), remove: c.Bool("remove"), index: index, count: load.Topics * load.Groups * load.Consumers}
 	if h.first = index * h.count; index > 0 {
 		h.process = fmt.Sprintf("consume-%d", index)
 	}
 	return loadHalf(c, h, d, k, seed)
+}
+
+// consuming is the draft of a consume half.
+func consuming(c *cli.Context, k kind) (d draft, err error) {
+	if err := k.refuseOthers(c); err != nil {
+		return d, err
+	}
+	open, err := k.parse(c)
+	if err != nil {
+		return d, err
+	}
+	load, err := consumersOf(c)
+	if err != nil {
+		return d, err
+	}
+	d = draft{Plan: runner.Plan{Role: rawlog.RoleConsume, Load: load, Settings: map[string]string{}}, partitions: c.Int("partitions"), open: open}
+	if err := d.Check(); err != nil {
+		return d, command.Misuse(err)
+	}
+	return d, nil
 }
 
 // otherHalfTimeout bounds how long a removal of the queue waits for the other

@@ -16,6 +16,7 @@ import (
 	"queuebench/objectstore"
 	"queuebench/rawlog"
 	"queuebench/runner"
+	"queuebench/runner/meeting"
 )
 
 // half is one of the two halves of a run on a command line.
@@ -23,14 +24,21 @@ type half struct {
 	role    rawlog.Role
 	process string // names its manifest, its spool and what concerns the process
 	resume  bool
-	first   int // of its consumers
-	count   int // of its consumers, of all groups and topics
+	index   int  // of the consume process
+	first   int  // of its consumers
+	count   int  // of its consumers, of all groups and topics
+	remove  bool // the queue, in the end
 	clocks  *clocks
+
+	// The rest is of a worker.
+	worker, workers int // of those that produce
+	meeting         *meeting.Meeting
+	alone           bool // it does nothing beside this half
 }
 
 // loadHalf opens what a half needs and runs it.
 func loadHalf(c *cli.Context, h half, d draft, k kind, seed uint64, notes ...string) error {
-	cfg := runner.Config{Run: c.String("run-id"), Clock: clock.New(), Seed: seed, Half: &runner.Half{}}
+	cfg := runner.Config{Run: c.String("run-id"), Clock: clockOf(c), Seed: seed, Half: &runner.Half{}}
 	if err := checkRunID(cfg.Run); err != nil {
 		return err
 	}
@@ -59,12 +67,28 @@ func loadHalf(c *cli.Context, h half, d draft, k kind, seed uint64, notes ...str
 	case rawlog.RoleConsume:
 		h.attend(c, &cfg, stores)
 	}
-	h.clocks, err = startClocks(c, &cfg)
+	cfg.Half.Worker, cfg.Half.Workers, cfg.Half.OwnPartitions = h.worker, h.workers, k.name == "delta"
+	h.clocks, err = startClocks(c, &cfg, h.meeting == nil || h.alone || h.role == rawlog.RoleProduce)
 	if err == nil {
+		if h.meeting != nil {
+			h.meeting.Store, h.meeting.Clock = stores.log, cfg.Clock
+			cfg.Half.Meet = meet{h.meeting, h.clocks.toOwn}
+		}
 		err = drive(c, &cfg, stores, &h)
 		h.clocks.close()
 	}
 	return errors.Join(err, stores.close())
+}
+
+// clockName is under which name a program's clock stands in its metadata, where
+// a test gives it one that is wrong.
+const clockName = "clock"
+
+func clockOf(c *cli.Context) *clock.Clock {
+	if given, ok := c.App.Metadata[clockName].(*clock.Clock); ok {
+		return given
+	}
+	return clock.New()
 }
 
 // needRunID is the misuse of a half that is not told which run it is of.
@@ -166,10 +190,10 @@ func (h *half) emptySpool(ctx context.Context, spool string, log objectstore.Sto
 // attend says how a consume half listens.
 func (h *half) attend(c *cli.Context, cfg *runner.Config, stores *opened) {
 	p := cfg.Half
-	p.FirstConsumer, p.FirstGroup = h.first, c.Int("index")*c.Int("groups")
+	p.FirstConsumer, p.FirstGroup = h.first, h.index*c.Int("groups")
 	p.Wait, p.IdleTimeout = c.Duration("wait"), c.Duration("idle-timeout")
 	p.ToOwn = func(theirs clock.Identity) (int64, error) { return h.clocks.toOwn(theirs) }
-	if c.Bool("remove") {
+	if h.remove {
 		p.MayRemove = func(ctx context.Context) error { return h.othersEnded(ctx, stores.log) }
 	}
 }

@@ -3,7 +3,7 @@
 //
 //	bench sweep --queue delta --rates 1000,10000,30000 --duration 10s --commit-interval 100ms
 //
-// Its commands are sweep, run, produce, consume, tail, capacity, scenario, calibrate,
+// Its commands are sweep, run, produce, consume, work, finish, tail, capacity, scenario, calibrate,
 // clock, clean, upload, version and completion; each tells what it outputs with --help. It
 // measures and records; what the numbers mean is for analyze, which it does not
 // contain.
@@ -32,6 +32,6 @@ func newApp() *cli.App {
 		Description: "Prints a table of what happened at each rate; its last line is the address of the\nraw log, which every analyze command takes.",
 		UsageText: `   bench sweep --queue delta --rates 1000,10000 --duration 2s --commit-interval 100ms
    bench run --queue memory --rate 10000 --duration 2s`,
-		Commands: append(loads(), scenarioCommand(loads()), consumeCommand(), tailCommand(), calibrateCommand(), clockCommand(), cleanCommand(), uploadCommand(), versionCommand()),
+		Commands: append(loads(), scenarioCommand(loads()), consumeCommand(), workCommand(), finishCommand(), tailCommand(), calibrateCommand(), clockCommand(), cleanCommand(), uploadCommand(), versionCommand()),
 	}
 }

@@ -39,7 +39,7 @@ func (s *step) own(producer int) bool {
 // queue chooses.
 func (s *step) ownPartitions() (own []int32) {
 	h := s.r.cfg.Half
-	if h == nil || !h.OwnPartitions || s.partitions < h.Workers {
+	if h == nil || !h.OwnPartitions || h.Workers < 2 || s.partitions < h.Workers {
 		return nil
 	}
 	for p := h.Worker; p < s.partitions; p += h.Workers {

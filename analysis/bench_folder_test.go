@@ -34,21 +34,28 @@ func (f folder) Address() string { return string(f) }
 
 // BenchmarkFolder is a log in the folder BENCH_LOG to its digest: both tables
 // joined, all latencies, accounting; then the summary, and the digest written.
+//
+// BENCH_ONLY=1 reads what the end-to-end latency and the accounting take, and
+// writes no digest.
 func BenchmarkFolder(b *testing.B) {
 	dir := os.Getenv("BENCH_LOG")
 	if dir == "" {
 		b.Fatal("BENCH_LOG names no log: `make bench-analyze` makes one")
 	}
+	only := os.Getenv("BENCH_ONLY") != ""
 	b.ReportAllocs()
 	cpu := cpuTime()
 	var messages int64
 	for b.Loop() {
-		d, err := Read(b.Context(), folder(dir), Options{})
+		d, err := Read(b.Context(), folder(dir), Options{EndToEndOnly: only})
 		if err != nil {
 			b.Fatal(err)
 		}
 		s := Summarize(d, View{})
 		messages += s.Steps[0].Accounting.Scheduled
+		if only {
+			continue
+		}
 		var out bytes.Buffer
 		if err := WriteDigest(&out, d); err != nil {
 			b.Fatal(err)

@@ -38,6 +38,10 @@ type StepDigest struct {
 	// clocks of two hosts with no offset between them. Empty where they could.
 	NoEndToEnd string
 
+	// EndToEndOnly: no other latency was read, see Options. Such a step is no part
+	// of a digest that is written.
+	EndToEndOnly bool
+
 	// ClockOffsets are what was added to stamps of clocks of other hosts.
 	ClockOffsets []ClockOffset
 

@@ -19,6 +19,9 @@ import (
 // WriteDigest writes d in the form that DigestSchema describes. Nothing is
 // lost: ReadDigest returns an equal value.
 func WriteDigest(w io.Writer, d *Digest) error {
+	if slices.ContainsFunc(d.Steps, func(s StepDigest) bool { return s.EndToEndOnly }) {
+		return fmt.Errorf("the digest of run %s: only end-to-end latencies were read: read all of the log", d.Manifest.Run)
+	}
 	buf := bufio.NewWriterSize(w, 64<<10)
 	log := hdrlog.NewWriter(buf)
 	if err := writeDigest(log, d); err != nil {

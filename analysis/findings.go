@@ -25,7 +25,7 @@ var stepRules = []func(*cut) *Finding{
 	accountingBreach, halfMissing, clocksNotComparable, clockOffset,
 	messagesLost, duplicates, outOfOrder, failedMessages, unconfirmedMessages, receivedUnacknowledged,
 	overrun, foreignMessages, rejectedRows,
-	warmupTooLong, warmupMoved, windowMoved, breakdownCut,
+	endToEndOnly, warmupTooLong, warmupMoved, windowMoved, breakdownCut,
 	tailFinding, stampClock, coarseStamp, isClosedLoop, drainingBacklog, scheduled(draining), scheduled(notKeepingUp), scheduled(tooShortForGrowth),
 	scheduled(noSteadyState), scheduled(warmupLongerThanCut), scheduled(endBound), scheduled(cpuBound), cpuSteal, scheduled(networkBound), scheduled(diskBound), queueOnlyGrows,
 	scheduled(runnerLimited), scheduled(clockSkew), scheduled(stampsTooCoarse), scheduled(manyUnderOneStamp), tooFewSamples,

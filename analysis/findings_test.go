@@ -109,6 +109,7 @@ func stepCases(t *testing.T) []findingCase {
 				d.Manifest.Steps[0].Accounting.Lost = 1
 				d.Steps[0].Complete = false
 			}), "lost, rows and runner: 0 against 1"},
+		{"end-to-end-only", Note, with(change(base, func(s *StepDigest) { s.EndToEndOnly = true }), nil), with(base, nil), "Only end-to-end latencies"},
 		{"clocks-not-comparable", Failure, with(change(base, func(s *StepDigest) { s.NoEndToEnd = "hosts a and b" }), nil), with(base, nil), "hosts a and b"},
 		{"messages-lost", Failure, with(base, func(d *Digest) { counts(d, func(a *Accounting) { a.Lost = 3 }) }), with(base, nil), "3 messages of 20,000"},
 		{"messages-lost", Warning, with(base, func(d *Digest) {

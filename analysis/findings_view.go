@@ -99,6 +99,15 @@ func clockSkew(c *cut) *Finding {
 		with("negative", float64(a.Negative)).with("lowest_ns", float64(lowest))
 }
 
+// endToEndOnly says that the rest of the log was not looked at.
+func endToEndOnly(c *cut) *Finding {
+	if !c.step.EndToEndOnly {
+		return nil
+	}
+	return finding("end-to-end-only", Note, "Only end-to-end latencies were read: whether the runner kept its schedule, when messages were safe and where their time went was not looked at.",
+		"Read the run without --only for these.")
+}
+
 // windowMoved says that a window was widened to the edges of the intervals.
 func windowMoved(c *cut) *Finding {
 	v, at := c.view, c.kept

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"path/filepath"
+	"runtime/metrics"
 	"slices"
 	"testing"
 	"time"
@@ -40,6 +41,12 @@ func FuzzRead(f *testing.F) {
 			m.Steps[0].StartedNs, m.Steps[0].DurationNs = start, duration
 			s.put(t, &m)
 		}
+		before := allocated()
+		defer func() {
+			if used := allocated() - before; used > mostFuzzed {
+				t.Errorf("%d MB were allocated", used>>20)
+			}
+		}()
 		d, err := Read(t.Context(), s, Options{Edges: []time.Duration{time.Duration(start), time.Duration(duration)}})
 		if err != nil {
 			return
@@ -49,4 +56,14 @@ func FuzzRead(f *testing.F) {
 			SeriesOf(&d.Steps[i], View{})
 		}
 	})
+}
+
+// mostFuzzed is what a log of the fuzzer may take, bytes.
+const mostFuzzed = 200 << 20
+
+// allocated is the number of bytes that were ever allocated.
+func allocated() uint64 {
+	s := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(s)
+	return s[0].Value.Uint64()
 }

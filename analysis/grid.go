@@ -129,16 +129,32 @@ func (r *recorder) find(intended int64) *liveInterval {
 // rest moves what was counted to the interval.
 func (r *recorder) rest(l *liveInterval) {
 	iv := &r.intervals[l.index]
-	for _, i := range r.alike {
-		l.counters[i].Add(&l.common)
+	if l.common.N() > 0 {
+		r.restCommon(l, iv)
 	}
-	l.common.Take()
 	for i, k := range r.series {
 		if l.counters[i].N() > 0 {
 			h := iv.series(k)
 			*h = stats.Sum(*h, l.counters[i].Take().Coarse())
 		}
 	}
+}
+
+// restCommon moves to rest what counts for several series. Where they have
+// nothing else they share its buckets.
+func (r *recorder) restCommon(l *liveInterval, iv *Interval) {
+	if !slices.ContainsFunc(r.alike, func(i int) bool { return l.counters[i].N() > 0 }) {
+		common := l.common.Take().Coarse()
+		for _, i := range r.alike {
+			h := iv.series(r.series[i])
+			*h = stats.Sum(*h, common)
+		}
+		return
+	}
+	for _, i := range r.alike {
+		l.counters[i].Add(&l.common)
+	}
+	l.common.Take()
 }
 
 // finish moves all to rest. The recorder can go on after it.

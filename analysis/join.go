@@ -11,9 +11,6 @@ const (
 	// aside when at most an eighth of it is still open.
 	asideBehind = 16
 	asideShare  = blockSize / 8
-	// maxOpenBlocks bounds the memory of a join: 67 million messages in
-	// flight at 25 B each.
-	maxOpenBlocks = 1 << 16
 	// cutSlack is by how much a seq may exceed the number of rows in a log that
 	// was cut off: the messages that were in flight, and those whose part was
 	// not closed, have none. It bounds what a damaged seq costs.
@@ -117,7 +114,10 @@ type joiner struct {
 	free      []*block
 	scratch   scratch
 	single    bool // rows are counted one by one
+	only      bool // of latencies only the end-to-end one is wanted
 	openCount int
+	held      int64  // bytes, see hold
+	read      *int64 // bytes of the parts that were opened
 	err       error
 }
 
@@ -143,6 +143,7 @@ func newJoiner(s *StepDigest, groups []string) *joiner {
 		producers: map[int32]*producer{}, aside: map[messageKey]*straggler{},
 		slowest: newSlowFinder(len(s.Intervals), 0, s.Duration),
 	}
+	j.read = new(int64)
 	j.sending.alike = []int{recSendLag, recOwnLag}
 	return j
 }

@@ -25,7 +25,22 @@ type scratch struct {
 	a, b, c [stats.MaxBatch]int64
 }
 
-// sameFrom is the end of the run of equal values from pos on, at most end.
+// sameInts is the end of the run of equal numbers from pos on, at most end.
+func sameInts(c *rawlog.Values, pos, end int) int {
+	if c.Same {
+		return end
+	}
+	return sameFrom(c.Ints, pos, end)
+}
+
+// sameCodes is sameInts of strings.
+func sameCodes(c *rawlog.Values, pos, end int) int {
+	if c.Same {
+		return end
+	}
+	return sameFrom(c.Codes, pos, end)
+}
+
 func sameFrom[T comparable](values []T, pos, end int) int {
 	v := values[pos]
 	for pos++; pos < end && values[pos] == v; pos++ {
@@ -66,42 +81,28 @@ func (s *sentStream) batch(j *joiner, limit int64) int {
 	}
 	end := min(s.alike, pos+stats.MaxBatch)
 	base, span, from := b.index<<blockBits, uint64(before-live.from), live.from
-	seqs, times, sent, acked := seq[pos:end], intended[pos:end], c[3].Ints[pos:end], c[4].Ints[pos:end]
-	lags := j.scratch.a[:len(seqs)]
+	seqs, times := seq[pos:end], intended[pos:end]
 	n := 0
 	for i, q := range seqs {
 		at, t := uint64(q-base), times[i]
 		if at >= blockSize || q >= j.maxSeq || b.state[at] != openMessage || uint64(t-from) >= span {
 			break
 		}
-		b.state[at], b.intended[at], b.sent[at], b.acked[at] = plainMessage, t, sent[i], acked[i]
-		lags[i] = sent[i] - t
+		b.state[at], b.intended[at] = plainMessage, t
 		n++
 	}
 	if n == 0 {
 		return 0
 	}
-	published := j.scratch.b[:n]
-	for i, a := range acked[:n] {
-		published[i] = a - times[i]
-	}
-	lag, ok1 := stats.NewBatch(lags[:n])
-	publish, ok2 := stats.NewBatch(published)
-	own, blocked, ok3 := j.ownLag(lag, c[6].Ints[pos:pos+n])
-	if !ok1 || !ok2 || !ok3 || j.by != nil && !j.by.room() {
-		for _, q := range seqs[:n] {
+	seqs, times = seqs[:n], times[:n]
+	lag, publish, blocked, ok := j.sentBatch(b, live, rowsOf{seqs, times, c[3].Ints[pos : pos+n], c[4].Ints[pos : pos+n], c[6].Ints[pos : pos+n]})
+	if !ok {
+		for _, q := range seqs {
 			b.state[q-base] = openMessage
 		}
 		s.single = pos + n
 		return 0
 	}
-	if own.Values() == nil {
-		live.common.RecordBatch(lag)
-	} else {
-		live.counters[recSendLag].RecordBatch(lag)
-		live.counters[recOwnLag].RecordBatch(own)
-	}
-	live.counters[recPublish].RecordBatch(publish)
 	a, iv := &j.step.Accounting, &j.step.Intervals[live.index]
 	a.Scheduled += int64(n)
 	a.Attempted += int64(n)
@@ -123,14 +124,52 @@ func (s *sentStream) batch(j *joiner, limit int64) int {
 	return n
 }
 
+// sentBatch records the latencies of rows of a block. It returns false where they
+// cannot be counted together, and then nothing was counted.
+func (j *joiner) sentBatch(b *block, live *liveInterval, rows rowsOf) (lag, publish stats.Batch, blocked time.Duration, ok bool) {
+	if j.by != nil && !j.by.room() {
+		return lag, publish, 0, false
+	}
+	if j.only {
+		return lag, publish, 0, true
+	}
+	base, lags, published := b.index<<blockBits, j.scratch.a[:len(rows.seq)], j.scratch.b[:len(rows.seq)]
+	sent, acked, times := rows.sent[:len(lags)], rows.acked[:len(lags)], rows.intended[:len(lags)]
+	published = published[:len(lags)]
+	for i, q := range rows.seq {
+		at := uint64(q-base) & (blockSize - 1)
+		b.sent[at], b.acked[at] = sent[i], acked[i]
+		lags[i] = sent[i] - times[i]
+		published[i] = acked[i] - times[i]
+	}
+	var ok1, ok2, ok3 bool
+	lag, ok1 = stats.NewBatch(lags)
+	publish, ok2 = stats.NewBatch(published)
+	own, blocked, ok3 := j.ownLag(lag, rows.blocked)
+	if !ok1 || !ok2 || !ok3 {
+		return lag, publish, 0, false
+	}
+	if own.Values() == nil {
+		live.common.RecordBatch(lag)
+	} else {
+		live.counters[recSendLag].RecordBatch(lag)
+		live.counters[recOwnLag].RecordBatch(own)
+	}
+	live.counters[recPublish].RecordBatch(publish)
+	return lag, publish, blocked, true
+}
+
+// rowsOf are rows next to one another.
+type rowsOf struct{ seq, intended, sent, acked, blocked []int64 }
+
 // sameRows is the end of the rows from pos on that share producer and status,
 // and partition where messages are told apart by it.
 func (s *sentStream) sameRows(j *joiner) int {
 	c := s.cols
-	end := sameFrom(c[5].Codes, s.pos, s.n)
-	end = sameFrom(c[0].Ints, s.pos, end)
+	end := sameCodes(&c[5], s.pos, s.n)
+	end = sameInts(&c[0], s.pos, end)
 	if len(c) > 7 && j.by != nil {
-		end = sameFrom(c[7].Ints, s.pos, end)
+		end = sameInts(&c[7], s.pos, end)
 	}
 	return end
 }

@@ -38,7 +38,7 @@ func (s *receivedStream) batch(j *joiner) int {
 	}
 	end := min(s.alike, pos+stats.MaxBatch)
 	seqs, words := seq[pos:end], &b.got[g]
-	endToEnd, fromSend := j.scratch.a[:len(seqs)], j.scratch.b[:len(seqs)]
+	endToEnd := j.scratch.a[:len(seqs)]
 	from, span, next := live.from, uint64(live.to-live.from), seqs[0]
 	n := 0
 	for i, q := range seqs {
@@ -48,14 +48,13 @@ func (s *receivedStream) batch(j *joiner) int {
 		}
 		next = q + 1
 		endToEnd[i] = got - b.intended[at]
-		fromSend[i] = got - b.sent[at]
 		n++
 	}
 	if n == 0 {
 		return 0
 	}
 	whole, ok1 := stats.NewBatch(endToEnd[:n])
-	sent, ok2 := stats.NewBatch(fromSend[:n])
+	sent, ok2 := j.sinceSent(b, got, seqs[:n])
 	broker, ok3 := j.sinceBroker(got, c[5].Ints[pos:pos+n])
 	if !ok1 || !ok2 || !ok3 || j.by != nil && !j.by.room() {
 		s.single = pos + n
@@ -104,17 +103,17 @@ func (j *joiner) slowOf(latencies stats.Batch, interval int, p *producer, b *blo
 // a broker's stamp or all none.
 func (s *receivedStream) sameDeliveries() int {
 	c := s.cols
-	end := sameFrom(c[2].Ints, s.pos, s.n)
+	end := sameInts(&c[2], s.pos, s.n)
 	if end-s.pos < leastBatch {
 		return end
 	}
 	for _, column := range [...]int{0, 4, 6} {
-		end = sameFrom(c[column].Ints, s.pos, end)
+		end = sameInts(&c[column], s.pos, end)
 	}
-	end = sameFrom(c[3].Codes, s.pos, end)
+	end = sameCodes(&c[3], s.pos, end)
 	broker := c[5].Ints
 	if broker[s.pos] == rawlog.Null {
-		return sameFrom(broker, s.pos, end)
+		return sameInts(&c[5], s.pos, end)
 	}
 	for i := s.pos; i < end; i++ {
 		if broker[i] == rawlog.Null {
@@ -122,6 +121,19 @@ func (s *receivedStream) sameDeliveries() int {
 		}
 	}
 	return end
+}
+
+// sinceSent is the batch of latencies since messages were sent; an empty one where
+// only those since they were due are wanted.
+func (j *joiner) sinceSent(b *block, received int64, seqs []int64) (stats.Batch, bool) {
+	if j.only {
+		return stats.Batch{}, true
+	}
+	values := j.scratch.b[:len(seqs)]
+	for i, q := range seqs {
+		values[i] = received - b.sent[q&(blockSize-1)]
+	}
+	return stats.NewBatch(values)
 }
 
 // sinceBroker is the batch of latencies since the broker's stamps; an empty one

@@ -1,7 +1,6 @@
 package analysis
 
 import (
-	"fmt"
 	"math/bits"
 )
 
@@ -15,17 +14,17 @@ func (j *joiner) block(p *producer, index int64) *block {
 		return b
 	}
 	var b *block
-	if j.openCount++; j.openCount > maxOpenBlocks {
-		j.err = fmt.Errorf("more than %d messages in flight at one time: too many to join in memory", maxOpenBlocks*blockSize)
-		return nil
-	}
 	if n := len(j.free); n > 0 {
 		b, j.free = j.free[n-1], j.free[:n-1]
-		b.state, b.early = [blockSize]uint8{}, nil
+		b.state = [blockSize]uint8{}
 		clear(b.got)
 	} else {
+		if !j.hold(blockBytes + int64(len(j.groups))*blockSize/8) {
+			return nil
+		}
 		b = &block{got: make([][blockSize / 64]uint64, len(j.groups))}
 	}
+	j.openCount++
 	b.index, b.open = index, blockSize*(1+len(j.groups))
 	p.blocks[index] = b
 	if index > p.newest {
@@ -44,6 +43,9 @@ func (j *joiner) moveAside(p *producer) {
 		}
 		for i := range b.state {
 			if s := j.leftOf(b, i); s != nil {
+				if !j.hold(stragglerBytes + int64(len(s.early))*earlyBytes) {
+					return
+				}
 				j.aside[messageKey{p.id, index<<blockBits + int64(i)}] = s
 			}
 		}
@@ -79,65 +81,10 @@ func (j *joiner) release(p *producer, b *block, left *block) {
 	if p.deliveryBlock == b {
 		p.deliveryBlock = nil
 	}
+	if b.early != nil {
+		j.held -= int64(len(b.early)) * earlyBytes
+		b.early = nil
+	}
 	j.openCount--
 	j.free = append(j.free, b)
-}
-
-// goneBlocks says of each block whether it is gone, and how: a byte per
-// thousand messages, in pages.
-type goneBlocks struct {
-	pages map[int64]*gonePage
-	index int64 // of last
-	last  *gonePage
-}
-
-type gonePage [goneSize]uint8
-
-const (
-	goneBits = 9
-	goneSize = 1 << goneBits
-)
-
-const (
-	goneDone uint8 = 1 + iota
-	goneAside
-)
-
-func (g *goneBlocks) page(index int64) *gonePage {
-	if g.last == nil || g.index != index>>goneBits {
-		p := g.pages[index>>goneBits]
-		if p == nil {
-			return nil
-		}
-		g.index, g.last = index>>goneBits, p
-	}
-	return g.last
-}
-
-// at is doneBlock or asideBlock, or nil where the block is not gone.
-func (g *goneBlocks) at(index int64) *block {
-	if p := g.page(index); p != nil {
-		switch p[index&(goneSize-1)] {
-		case goneDone:
-			return doneBlock
-		case goneAside:
-			return asideBlock
-		}
-	}
-	return nil
-}
-
-func (g *goneBlocks) put(index int64, aside bool) {
-	p := g.page(index)
-	if p == nil {
-		if g.pages == nil {
-			g.pages = map[int64]*gonePage{}
-		}
-		p = new(gonePage)
-		g.pages[index>>goneBits] = p
-	}
-	p[index&(goneSize-1)] = goneDone
-	if aside {
-		p[index&(goneSize-1)] = goneAside
-	}
 }

@@ -47,6 +47,9 @@ func (j *joiner) delivery(g int, id, seq, received, broker int64) (first bool) {
 	j.countDelivery(state, received)
 	if state&hasRow == 0 {
 		if b.early == nil {
+			if !j.hold(int64(len(j.groups)) * blockSize * earlyBytes) {
+				return false
+			}
 			b.early = make([]early, len(j.groups)*blockSize)
 		}
 		b.early[g*blockSize+i] = j.earlyOf(received, broker)
@@ -77,6 +80,9 @@ func (j *joiner) lateDelivery(p *producer, b *block, g int, seq, received, broke
 	j.countDelivery(s.state, received)
 	if s.state&hasRow == 0 {
 		if s.early == nil {
+			if !j.hold(int64(len(j.groups)) * earlyBytes) {
+				return false
+			}
 			s.early = make([]early, len(j.groups))
 		}
 		s.early[g] = j.earlyOf(received, broker)
@@ -86,7 +92,7 @@ func (j *joiner) lateDelivery(p *producer, b *block, g int, seq, received, broke
 		j.keepSlow(live.index, p.id, seq, g, j.source(), s.intended, s.sent, s.acked, received, broker)
 	}
 	if bits.OnesCount64(s.got) == len(j.groups) {
-		delete(j.aside, key)
+		j.dropAside(key, s)
 	}
 	return s.state&isUnknown == 0
 }
@@ -144,6 +150,9 @@ func (j *joiner) keepSlow(interval int, producer int32, seq int64, g int, o orig
 		}
 		return ns - j.start
 	}
+	if j.only {
+		sent, acked = rawlog.Null, rawlog.Null // they were not read
+	}
 	m := SlowMessage{
 		Producer: int64(producer), Seq: seq, Partition: o.partition, Intended: since(intended), Sent: since(sent), Acked: since(acked), Broker: since(broker), Received: since(received),
 	}
@@ -179,6 +188,9 @@ func (j *joiner) arrived(state uint8, intended, sent, received, broker int64) *l
 	if !j.endToEnd {
 		return nil
 	}
+	if j.only {
+		sent = rawlog.Null // it was not read
+	}
 	live := j.receiving.at(intended)
 	latency := received - intended
 	if latency < 0 {
@@ -206,73 +218,5 @@ func (j *joiner) poll(called, returned int64) {
 	live := j.receiving.at(called)
 	if live == nil || live.counters[recPoll].Record(returned-called) != nil {
 		j.step.Accounting.RecordsRejected++
-	}
-}
-
-// finish counts what is left when all rows were seen.
-func (j *joiner) finish() {
-	for _, p := range j.producers {
-		for _, b := range p.blocks {
-			for i := range b.state {
-				if s := j.leftOf(b, i); s != nil && (s.state != openMessage || s.got != 0) {
-					j.missing(p.id, s)
-				}
-			}
-		}
-	}
-	for key, s := range j.aside {
-		j.missing(key.producer, s)
-	}
-	j.sending.finish()
-	j.receiving.finish()
-	if j.by != nil {
-		j.by.finish(&j.step.Breakdown)
-	}
-	j.step.Slowest = j.slowest.finish(j.step)
-	a := &j.step.Accounting
-	a.RecordsUsed = a.Scheduled - a.Unknown
-}
-
-// missing counts a message that lacks its row, or deliveries.
-func (j *joiner) missing(producer int32, s *straggler) {
-	a := &j.step.Accounting
-	if s.state&isUnknown != 0 {
-		return
-	}
-	if s.state&hasRow == 0 {
-		for g := range j.groups {
-			if s.got>>g&1 != 0 {
-				a.Received--
-				if s.early != nil {
-					j.perSecond(s.early[g].received, -1)
-				}
-				if j.sentWhole {
-					a.Foreign++
-				}
-			}
-		}
-		if !j.sentWhole {
-			a.Scheduled++
-			a.Unknown++
-		}
-		return
-	}
-	if s.state&wasAcked == 0 {
-		return
-	}
-	iv := &j.step.Intervals[intervalIndex(j.step.Intervals, s.intended-j.start)]
-	if !j.receivedWhole {
-		a.Attempted--
-		a.Acked--
-		a.Unknown++
-		iv.Unknown++
-		return
-	}
-	lost := int64(len(j.groups) - bits.OnesCount64(s.got))
-	a.Lost += lost
-	iv.Infinite[EndToEnd] += lost
-	iv.Infinite[EndToEndFromSend] += lost
-	if j.by != nil && j.by.inside(s.intended) {
-		j.by.lost(int64(producer), len(j.groups), s.got)
 	}
 }

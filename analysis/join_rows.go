@@ -78,7 +78,7 @@ func (j *joiner) lateRow(p *producer, b *block, live *liveInterval, seq, intende
 		}
 	}
 	if s.state&wasOverrun != 0 || bits.OnesCount64(s.got) == len(j.groups) {
-		delete(j.aside, key)
+		j.dropAside(key, s)
 	}
 }
 

@@ -40,6 +40,7 @@ func (r *reading) pipeline(out *StepDigest, m *rawlog.Manifest, s *stepParts, pl
 		legs.Intervals = append(legs.Intervals, Interval{Start: iv.Start, End: iv.End})
 	}
 	j := newJoiner(legs, groups)
+	j.read = &r.bytes
 	j.sending.free, j.receiving.free = r.sending, r.receiving
 	j.maxSeq = s.rows(rawlog.Sent.Name)
 	j.watermarks(s, planned)
@@ -71,8 +72,12 @@ func (r *reading) openStamps(s *stepParts) (sent []*sentStream, received []*rece
 			continue
 		}
 		sent = append(sent, x)
-		for _, ns := range x.cols[3].Ints[:x.n] {
-			stamped = stamped || ns != rawlog.Null
+		if err := x.firstRows(3, func(stamps []int64) {
+			for _, ns := range stamps {
+				stamped = stamped || ns != rawlog.Null
+			}
+		}); err != nil {
+			return sent, nil, err
 		}
 	}
 	if !stamped {

@@ -23,6 +23,11 @@ type Options struct {
 	// Progress is told how many rows of how many were read; nil for nobody.
 	Progress func(done, total int64)
 
+	// EndToEndOnly reads what the end-to-end latency and the accounting take, at
+	// twice the speed and more: no other latency is known then, not whether the
+	// runner kept its schedule, nor where the time went.
+	EndToEndOnly bool
+
 	// single counts each row by itself: for the test of what counts many at once.
 	single bool
 }

@@ -15,7 +15,7 @@ func (r *reading) step(m *rawlog.Manifest, s *stepParts, opt Options) (*StepDige
 		return nil, fmt.Errorf("step %d, repeat %d: %w", s.step, s.repeat, err)
 	}
 	planned := plannedStep(m, s.step, s.repeat)
-	sent, received, err := r.open(s, partitionsOf(m, planned) != 1)
+	sent, received, err := r.open(s, partitionsOf(m, planned) != 1, opt.EndToEndOnly)
 	defer func() {
 		for _, x := range sent {
 			x.close()
@@ -28,7 +28,10 @@ func (r *reading) step(m *rawlog.Manifest, s *stepParts, opt Options) (*StepDige
 		return fail(err)
 	}
 	out := &StepDigest{Step: s.step, Repeat: s.repeat, NoEndToEnd: r.timeline.clockConflict(s)}
-	groups := describe(out, planned, sent)
+	groups, err := describe(out, planned, sent)
+	if err != nil {
+		return fail(err)
+	}
 	for _, x := range received {
 		groups = x.addGroups(groups)
 	}
@@ -55,7 +58,8 @@ func (r *reading) step(m *rawlog.Manifest, s *stepParts, opt Options) (*StepDige
 		return out, nil
 	}
 	j := newJoiner(out, groups)
-	j.single = opt.single
+	j.single, j.only, j.read = opt.single, opt.EndToEndOnly, &r.bytes
+	out.EndToEndOnly = opt.EndToEndOnly
 	j.sending.free, j.receiving.free = r.sending, r.receiving
 	j.maxSeq = s.rows(rawlog.Sent.Name)
 	out.Breakdown.From, out.Breakdown.To = from, to
@@ -77,7 +81,9 @@ func (r *reading) step(m *rawlog.Manifest, s *stepParts, opt Options) (*StepDige
 		// What is no message of the step has no row.
 		out.Accounting.Foreign += planned.Accounting.Foreign
 	}
-	if err := r.pipeline(out, m, s, planned, groups); err != nil {
+	if opt.EndToEndOnly {
+		out.keepEndToEnd()
+	} else if err := r.pipeline(out, m, s, planned, groups); err != nil {
 		return fail(err)
 	}
 	if err := r.side(out, s); err != nil {
@@ -95,35 +101,6 @@ func (r *reading) step(m *rawlog.Manifest, s *stepParts, opt Options) (*StepDige
 	return out, nil
 }
 
-// open opens the streams of a step, each at its first row.
-func (r *reading) open(s *stepParts, partitions bool) (sent []*sentStream, received []*receivedStream, err error) {
-	columns := sentColumns
-	if !partitions {
-		columns = columns[:len(columns)-1]
-	}
-	for _, actor := range s.actors(rawlog.Sent.Name) {
-		x := &sentStream{stream: stream{read: r, columns: columns, times: []int{2, 3, 4}, parts: s.tables[rawlog.Sent.Name][actor]}}
-		ok, err := x.load()
-		if err != nil {
-			return sent, received, err
-		}
-		if ok {
-			sent = append(sent, x)
-		}
-	}
-	for i, actor := range s.actors(rawlog.Received.Name) {
-		x := &receivedStream{number: int64(i), stream: stream{read: r, columns: receivedColumns, times: []int{2}, parts: s.tables[rawlog.Received.Name][actor]}}
-		ok, err := x.load()
-		if err != nil {
-			return sent, received, err
-		}
-		if ok {
-			received = append(received, x)
-		}
-	}
-	return sent, received, nil
-}
-
 // defaultEdges are where the warm-up may end by default.
 func defaultEdges(s *StepDigest, planned *rawlog.Step) []time.Duration {
 	edges := []time.Duration{DefaultWarmup(s.Duration)}
@@ -135,16 +112,20 @@ func defaultEdges(s *StepDigest, planned *rawlog.Step) []time.Duration {
 
 // describe fills in what run.json says of the step. A run that was killed in a
 // step has no entry of it: then start and length are those of the rows.
-func describe(out *StepDigest, planned *rawlog.Step, sent []*sentStream) (groups []string) {
+func describe(out *StepDigest, planned *rawlog.Step, sent []*sentStream) (groups []string, err error) {
 	if planned != nil {
 		out.Rate, out.Settings, out.Failure = planned.Rate, planned.Settings, planned.Failure
 		out.StartNs, out.Duration = planned.StartedNs, time.Duration(planned.DurationNs)
-		return slices.Clone(planned.Groups)
+		return slices.Clone(planned.Groups), nil
 	}
 	first, last := int64(math.MaxInt64), int64(math.MinInt64)
 	for _, x := range sent {
-		for _, t := range x.cols[2].Ints[:x.n] {
-			first, last = min(first, t), max(last, t)
+		if err := x.firstRows(2, func(intended []int64) {
+			for _, t := range intended {
+				first, last = min(first, t), max(last, t)
+			}
+		}); err != nil {
+			return nil, err
 		}
 		if p := x.parts[len(x.parts)-1].part; p.WatermarkNs > last {
 			last = p.WatermarkNs
@@ -154,18 +135,14 @@ func describe(out *StepDigest, planned *rawlog.Step, sent []*sentStream) (groups
 		// The last message lies inside: one more nanosecond.
 		out.StartNs, out.Duration = first, time.Duration(last-first+1)
 	}
-	return nil
+	return nil, nil
 }
 
-// addGroups adds the groups of the first rows.
+// addGroups adds the groups of the first row group: those of its dictionary.
 func (s *receivedStream) addGroups(groups []string) []string {
-	seen := make([]bool, len(s.cols[3].Dict))
-	for _, code := range s.cols[3].Codes[:s.n] {
-		if code >= 0 && !seen[code] {
-			seen[code] = true
-			if name := s.cols[3].Dict[code]; !slices.Contains(groups, name) && len(groups) <= maxGroups {
-				groups = append(groups, name)
-			}
+	for _, name := range s.cols[3].Dict {
+		if !slices.Contains(groups, name) && len(groups) <= maxGroups {
+			groups = append(groups, name)
 		}
 	}
 	return groups

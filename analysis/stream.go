@@ -12,8 +12,11 @@ import (
 // at a time.
 type stream struct {
 	read    *reading
-	times   []int // columns that hold a time
+	times   []int // columns that hold a time, as they are read
 	columns []string
+	// arrange puts the columns that were read where a join has them; nil where
+	// they stand there.
+	arrange func(read, to []rawlog.Values) []rawlog.Values
 	loaded  func(cols []rawlog.Values) // is shown each batch; nil for nobody
 	parts   []partRef
 	next    int // part
@@ -35,6 +38,7 @@ type reading struct {
 	timeline    *timeline
 	groups      map[string]int64 // of each process that consumes
 	done, total int64            // rows
+	bytes       int64            // of the parts that were opened
 	progress    func(done, total int64)
 	// Counters of the step before, for the next one: 17 MB each.
 	sending, receiving, tailing []*liveInterval
@@ -55,10 +59,16 @@ func (s *stream) load() (bool, error) {
 			}
 		}
 		if s.reader.Next() {
-			s.pos, s.n, s.cols = 0, s.reader.Len(), s.reader.Columns()
+			s.pos, s.n = 0, s.reader.Len()
 			s.alike, s.single = 0, 0
+			read := s.reader.Columns()
 			for _, column := range s.times {
-				s.parts[s.next].shift.all(s.cols[column].Ints[:s.n])
+				s.parts[s.next].shift.all(read[column].Ints[:s.n])
+			}
+			if s.arrange == nil {
+				s.cols = read
+			} else {
+				s.cols = s.arrange(read, s.cols[:0])
 			}
 			if s.loaded != nil {
 				s.loaded(s.cols)
@@ -96,6 +106,7 @@ func (s *stream) openPart() error {
 			s.read.src.Address(), want.name, identityOf(got), got.Run, rawlog.ManifestName)
 	}
 	s.obj, s.open = obj, true
+	s.read.bytes += obj.Size()
 	return nil
 }
 
@@ -106,13 +117,6 @@ func (s *stream) close() {
 	}
 	s.pos, s.n = 0, 0
 }
-
-// The columns that a join reads, and their positions. The partition of what was
-// sent comes last: it is read where there are several.
-var (
-	sentColumns     = []string{"producer", "seq", "intended_ns", "sent_ns", "acked_ns", "status", "blocked_ns", "partition"}
-	receivedColumns = []string{"producer", "seq", "received_ns", "group", "partition", "broker_ns", "polled_ns"}
-)
 
 // sentStream feeds the rows of a producer to a join.
 type sentStream struct {

@@ -3,6 +3,7 @@ package rawlog_test
 import (
 	"encoding/binary"
 	"math/rand/v2"
+	"runtime/metrics"
 	"testing"
 
 	"queuebench/rawlog"
@@ -62,10 +63,25 @@ func FuzzPart(f *testing.F) {
 		if mend {
 			b = mended(b)
 		}
+		before := allocated()
 		if r, err := rawlog.OpenUnchecked(rawlog.Memory(b)); err == nil {
 			readOpened(t, r)
 		}
+		// All that was ever allocated: what was held at one time is less.
+		if used := allocated() - before; used > mostFuzzed {
+			t.Fatalf("%d MB were allocated to read %d bytes", used>>20, len(b))
+		}
 	})
+}
+
+// mostFuzzed is what a file of the fuzzer may take, bytes.
+const mostFuzzed = 200 << 20
+
+// allocated is the number of bytes that were ever allocated.
+func allocated() uint64 {
+	s := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(s)
+	return s[0].Value.Uint64()
 }
 
 // mended puts magic and footer length back where an alteration of the size left

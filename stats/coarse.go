@@ -12,8 +12,15 @@ func (c Compact) Coarse() Compact {
 	if len(c.Buckets) == 0 {
 		return c
 	}
+	// A digest keeps many of these: no more room than is needed.
+	distinct, last := 0, int32(0)
+	for i, b := range c.Buckets {
+		if index := coarse(b.Index); i == 0 || index != last {
+			distinct, last = distinct+1, index
+		}
+	}
 	out := c
-	out.Buckets = make([]Bucket, 0, len(c.Buckets))
+	out.Buckets = make([]Bucket, 0, distinct)
 	for _, b := range c.Buckets {
 		b.Index = coarse(b.Index)
 		if n := len(out.Buckets); n > 0 && out.Buckets[n-1].Index == b.Index {

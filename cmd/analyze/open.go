@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -51,7 +50,7 @@ func joinedRun(c *cli.Context, v analysis.View) (*analysis.Digest, error) {
 		}
 		sources = append(sources, source)
 	}
-	d, err := readRun(c.Context, rawlog.Joined(sources...), v, c.App.ErrWriter)
+	d, err := readRun(c, rawlog.Joined(sources...), v)
 	if errors.Is(err, rawlog.ErrNotHalves) {
 		return nil, command.Misuse(err)
 	}
@@ -62,6 +61,9 @@ func joinedRun(c *cli.Context, v analysis.View) (*analysis.Digest, error) {
 // can be shown of it.
 func openRun(c *cli.Context, address string, v analysis.View) (*analysis.Digest, error) {
 	if isFile(address) {
+		if c.String("only") != "" {
+			return nil, command.Misusef("--only is for raw logs, and %s is none: leave it out", address)
+		}
 		return importFiles(c, []string{address}, v)
 	}
 	options, err := storeOptions(c)
@@ -75,14 +77,18 @@ func openRun(c *cli.Context, address string, v analysis.View) (*analysis.Digest,
 	if err != nil {
 		return nil, err
 	}
-	return readRun(c.Context, source, v, c.App.ErrWriter)
+	return readRun(c, source, v)
 }
 
-func readRun(ctx context.Context, source rawlog.Source, v analysis.View, stderr io.Writer) (*analysis.Digest, error) {
-	line := command.NewLine(stderr)
+func readRun(c *cli.Context, source rawlog.Source, v analysis.View) (*analysis.Digest, error) {
+	only, err := onlyOf(c)
+	if err != nil {
+		return nil, err
+	}
+	line := command.NewLine(c.App.ErrWriter)
 	defer line.Close()
-	d, err := analysis.Read(ctx, source, analysis.Options{
-		View: v,
+	d, err := analysis.Read(c.Context, source, analysis.Options{
+		View: v, EndToEndOnly: only,
 		Progress: func(done, total int64) {
 			line.Set("reading %s: %d %% of %.1f MB", source.Address(), 100*done/max(1, total), float64(total)/1e6)
 		},

@@ -23,8 +23,9 @@ func summaryCommand() *cli.Command {
 		UsageText: "   analyze summary RUN\n" +
 			"   analyze summary RUN --warmup 0s --percentiles 50,99,99.9\n" +
 			"   analyze summary RUN --from 2s --to 3s\n" +
+			"   analyze summary --only end-to-end RUN\n" +
 			"   analyze summary --json RUN",
-		Flags: append(append(append(cutFlags(), &cli.BoolFlag{Name: "json", Usage: "print JSON, schema " + analysis.SummarySchema}, referenceFlag()), importFlags()...), storeflags.Flags()...),
+		Flags: append(append(append(cutFlags(), onlyFlag(), &cli.BoolFlag{Name: "json", Usage: "print JSON, schema " + analysis.SummarySchema}, referenceFlag()), importFlags()...), storeflags.Flags()...),
 		Action: func(c *cli.Context) error {
 			v, err := viewOf(c)
 			if err != nil {

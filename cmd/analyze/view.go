@@ -78,3 +78,20 @@ func viewOf(c *cli.Context) (analysis.View, error) {
 	}
 	return v, nil
 }
+
+// onlyFlag reads less of a log.
+func onlyFlag() cli.Flag {
+	return &cli.StringFlag{Name: "only", Usage: "read only what this latency and the accounting take, at more than twice the speed: end-to-end"}
+}
+
+// onlyOf reads onlyFlag, which not every command has.
+func onlyOf(c *cli.Context) (endToEnd bool, err error) {
+	switch only := c.String("only"); only {
+	case "":
+		return false, nil
+	case "end-to-end":
+		return true, nil
+	default:
+		return false, command.Misusef("--only %s: the one latency that can be read by itself is end-to-end", only)
+	}
+}

@@ -7,10 +7,13 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"queuebench/analysis"
+	"queuebench/rawlog"
+	"queuebench/stats"
 )
 
 const (
@@ -138,7 +141,105 @@ func TestOutputFollowsItsSchema(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	// A run with all that a step can have, and nothing that the schema does not name.
+	d := rich()
+	sum := analysis.Summarize(d, analysis.View{})
+	for path, v := range map[string]any{summarySchema: sum, exportSchema: Export{Schema: Schema, Summary: sum, Rows: rows(d, analysis.View{})}} {
+		if err := validate(path, v); err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+		unnamed(t, path, v)
+	}
 	if err := validate(exportSchema, object{"schema": Schema, "rows": []any{object{"run": 5}}}); err == nil {
 		t.Error("what is none of it is valid")
 	}
+}
+
+// rich is a run whose summary has what few have: a drain, a breakdown, recoveries,
+// stages, levels, loss.
+func rich() *analysis.Digest {
+	const piece = time.Second
+	s := analysis.StepDigest{Rate: 100, Complete: true, StartNs: 1e18, Duration: 40 * piece, Interval: piece, Settings: map[string]string{"consumers": "2"}, Told: []string{"backlog", "cpu_ns"}}
+	one := stats.Compact{N: 100, Min: 1e6, Max: 1e6, Sum: 1e8, Buckets: []stats.Bucket{{Index: stats.Index(1e6), Count: 100}}}
+	for i := range 40 {
+		iv := analysis.Interval{Start: time.Duration(i) * piece, End: time.Duration(i+1) * piece, Scheduled: 101}
+		for k := range analysis.Imported {
+			iv.Latency[k] = one
+		}
+		iv.Infinite[analysis.EndToEnd] = 1
+		s.Intervals = append(s.Intervals, iv)
+		s.ReceivedPerSecond = append(s.ReceivedPerSecond, 100)
+		s.Seconds = append(s.Seconds, analysis.Second{At: time.Duration(i+1) * piece, Backlog: int64(i), CPUNs: 1e8})
+	}
+	s.Accounting = analysis.Accounting{Scheduled: 4040, Attempted: 4040, Acked: 4040, Received: 4000, Lost: 40, RecordsUsed: 4040}
+	s.Events = []analysis.Event{{At: 20 * piece, Kind: "fault", Text: "it stops", Duration: piece}}
+	s.Breakdown = analysis.Breakdown{From: 4 * piece, To: 40 * piece, Left: 1}
+	for _, key := range []string{"0", "1"} {
+		x := analysis.Share{By: analysis.ByPartition, Key: key}
+		x.Latency[analysis.EndToEnd] = one
+		s.Breakdown.Shares = append(s.Breakdown.Shares, x)
+	}
+	s.Stages = []analysis.StageStats{{Stage: "commit_put", N: 100, P50Ns: 1e6, P99Ns: 2e6, MaxNs: 3e6, MeanNs: 1e6, Supported: true}, {Stage: "commit_get", N: 100, P50Ns: 1e6, P99Ns: 2e6, MaxNs: 3e6, MeanNs: 1e6}}
+	d := &analysis.Digest{Manifest: rawlog.Manifest{Run: "rich", Complete: true, StartedNs: 1e18, Settings: map[string]string{"poll-interval": "5ms"}}}
+	d.Manifest.Queue.Kind, d.Manifest.Queue.CommitInterval = "delta", 100*time.Millisecond
+	for i, consumers := range []string{"1", "2"} {
+		x := s
+		x.Step, x.Settings = i, map[string]string{"consumers": consumers}
+		d.Steps = append(d.Steps, x)
+		d.Manifest.Steps = append(d.Manifest.Steps, rawlog.Step{Step: i, Rate: 100, Settings: x.Settings, Complete: true, DurationNs: int64(s.Duration), StartedNs: 1e18, DeadlineNs: 1e18 + int64(s.Duration) + 5e9})
+	}
+	return d
+}
+
+// unnamed tells what a value writes that its schema does not name.
+func unnamed(t *testing.T, path string, v any) {
+	t.Helper()
+	body, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var schema object
+	if err := json.Unmarshal(body, &schema); err != nil {
+		t.Fatal(err)
+	}
+	written, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc any
+	if err := json.Unmarshal(written, &doc); err != nil {
+		t.Fatal(err)
+	}
+	defs, _ := schema["$defs"].(object)
+	var look func(at string, s object, v any)
+	look = func(at string, s object, v any) {
+		if ref, ok := s["$ref"].(string); ok {
+			look(at, defs[strings.TrimPrefix(ref, "#/$defs/")].(object), v)
+			return
+		}
+		if any, ok := s["anyOf"].([]any); ok {
+			look(at, any[0].(object), v)
+			return
+		}
+		switch v := v.(type) {
+		case object:
+			properties, _ := s["properties"].(object)
+			rest, _ := s["additionalProperties"].(object)
+			for key, inner := range v {
+				if p, ok := properties[key].(object); ok {
+					look(at+"."+key, p, inner)
+				} else if rest != nil {
+					look(at+"."+key, rest, inner)
+				} else if properties != nil {
+					t.Errorf("%s: %s.%s is written and not named", path, at, key)
+				}
+			}
+		case []any:
+			items, _ := s["items"].(object)
+			for _, inner := range v {
+				look(at+"[]", items, inner)
+			}
+		}
+	}
+	look("", schema, doc)
 }

@@ -24,6 +24,9 @@ func (b *builder) facts() string {
 	if len(b.sum.Steps) > 0 && b.sum.Steps[0].Loop != nil {
 		model = `<li><b>Closed loop.</b> An operation begins when the one before it is done: intended = sent. A slow queue is asked less, and what would have waited meanwhile is missing: coordinated omission is possible.</li>`
 	}
+	if len(b.sum.Steps) > 0 && b.sum.Steps[0].Drain != nil {
+		model = `<li><b>Backlog.</b> The queue was filled while its consumers were held, and drained when they were released. End-to-end latency counts from when a message was due or handed over: it says how long messages lay.</li>`
+	}
 	if len(b.sum.Steps) > 0 && b.sum.Steps[0].Tail != nil {
 		model = `<li><b>Tail.</b> Messages of others were received. Nothing is known of a schedule: latency counts from the stamp that a message carries, by its writer's clock, and losses cannot be told.</li>`
 	}

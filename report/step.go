@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"queuebench/analysis"
@@ -14,9 +15,14 @@ import (
 func (b *builder) step(i int) (string, error) {
 	s := b.sum.Steps[i]
 	var w writer
-	w.raw(`<h2>`).text("At " + b.stepName(s)).raw(`</h2>`)
+	title, lasted := "At "+b.stepName(s), "Schedule of "
+	if s.Loop != nil || s.Tail != nil || s.Drain != nil && s.Rate == 0 { // no rate was asked for
+		name := b.stepName(s)
+		title, lasted = strings.ToUpper(name[:1])+name[1:], "No schedule; it lasted "
+	}
+	w.raw(`<h2>`).text(title).raw(`</h2>`)
 	w.raw(`<p class="note">`)
-	w.text(fmt.Sprintf("Schedule of %s; %s cut as warm-up (%s).", figure.Duration(duration(s.DurationNs)), figure.Duration(duration(s.WarmupNs)), s.WarmupRule))
+	w.text(fmt.Sprintf("%s%s; %s cut as warm-up (%s).", lasted, figure.Duration(duration(s.DurationNs)), figure.Duration(duration(s.WarmupNs)), s.WarmupRule))
 	if !s.Complete {
 		w.raw(` <b>`).text("Incomplete.").raw(`</b>`)
 	}

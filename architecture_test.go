@@ -55,7 +55,7 @@ var mayEnter = map[string]string{
 	"runner/seqset":        "",
 	"runner/identity":      "queue runner/envelope",
 	"runner/payload":       "queue runner/envelope runner/identity",
-	"runner/framing":       "",
+	"runner/framing":       "internal/secret",
 	"runner/pace":          "clock",
 	"runner/ledger":        "queue rawlog runner/seqset",
 	"runner/hostinfo":      "rawlog",

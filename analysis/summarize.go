@@ -195,6 +195,9 @@ func (c *cut) describe(bare bool) {
 	c.summary.Window = c.windowed()
 	c.summary.groups = c.groups()
 	c.summary.Imported = s.imported()
+	if c.summary.Durability = d.Manifest.Queue.Durability; c.run != nil && c.run.Durability != "" {
+		c.summary.Durability = c.run.Durability
+	}
 	c.summary.Loop, c.summary.Tail, c.summary.Stages = c.closedLoop(), c.tailed(), c.stages()
 	if s.drains() {
 		c.summary.Drain = s.Own.Drain

@@ -54,6 +54,8 @@ type StepSummary struct {
 	Settings map[string]string `json:"settings"`
 	Complete bool              `json:"complete"`
 	Failure  string            `json:"failure,omitempty"`
+	// Durability is what an acknowledgement means in this step.
+	Durability string `json:"durability,omitempty"`
 	// Loop is of a closed loop, Drain of a backlog that was drained; nil of
 	// others.
 	Loop  *Loop         `json:"closed_loop,omitempty"`

@@ -107,7 +107,15 @@ func (s *Summary) Facts() [][2]string {
 		interval = "commits every " + formatDuration(s.Queue.CommitInterval)
 	}
 	add("queue", s.Queue.Kind, interval)
-	add("acked", s.Queue.Durability)
+	if s.DurabilityDiffers() {
+		for i := range s.Steps {
+			if s.durabilityIsNew(i) {
+				add("acked", s.durabilityName(i)+": "+s.Steps[i].Durability)
+			}
+		}
+	} else {
+		add("acked", s.Queue.Durability)
+	}
 	embedded := ""
 	if s.Store.Embedded {
 		embedded = "in-process floor"

@@ -127,7 +127,7 @@ func perRateCaption(sum analysis.Summary, kind analysis.Kind, lines []rateLine, 
 		b.WriteString(" Only in the table: " + list(names(left)) + ".")
 	}
 	if sum.Queue.Durability != "" { // no number without it
-		fmt.Fprintf(&b, " Queue: %s. %s", printable(sum.Queue.Kind), printable(sum.Queue.Durability))
+		fmt.Fprintf(&b, " Queue: %s. %s", printable(sum.Queue.Kind), printable(sum.DurabilityText()))
 	}
 	return b.String()
 }

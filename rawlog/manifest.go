@@ -205,6 +205,9 @@ type Step struct {
 
 	Producers int      `json:"producers"`
 	Groups    []string `json:"groups"`
+	// Durability is what an acknowledgement means in this step, as in Manifest.Queue;
+	// empty in logs that are older than it.
+	Durability string `json:"durability,omitempty"`
 
 	Complete   bool       `json:"complete"`
 	Failure    string     `json:"failure,omitempty"` // why it failed, in words

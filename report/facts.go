@@ -42,7 +42,7 @@ func (b *builder) facts() string {
 	w.raw(`<div class="facts">`)
 	b.imports(&w)
 	section(&w, "Queue", []fact{
-		{"kind", m.Queue.Kind}, {"partitions", positive(m.Queue.Partitions)}, {"an acknowledgement means", m.Queue.Durability},
+		{"kind", m.Queue.Kind}, {"partitions", positive(m.Queue.Partitions)}, {"an acknowledgement means", b.sum.DurabilityText()},
 		{"commit interval", durationOrNone(m.Queue.CommitInterval)},
 		{"promises", promises(m)},
 	})

@@ -47,6 +47,9 @@ func (b *builder) step(i int) (string, error) {
 		}
 		w.raw(`</div>`)
 	}
+	if b.sum.DurabilityDiffers() {
+		w.el("p", "An acknowledgement means in this step: "+s.Durability)
+	}
 	b.stages(&w, s)
 	if len(s.Settings) > 0 {
 		w.raw(`<details data-key="settings-`, stepID(s), `"><summary>Settings of this step</summary>`)

@@ -94,6 +94,9 @@ func (s *step) openOutlet(ctx context.Context, topic int) error {
 func carries(info queue.Info, p identity.Place) error {
 	switch {
 	case p.InKey() && !info.Keys:
+		if info.Headers {
+			return fmt.Errorf("a %s queue hands over no keys: put the identity into a header, --identity header:NAME", info.Kind)
+		}
 		return fmt.Errorf("a %s queue hands over no keys: put the identity elsewhere", info.Kind)
 	case p.Header() != "" && !info.Headers:
 		return fmt.Errorf("a %s queue hands over no headers: put the identity elsewhere", info.Kind)
@@ -105,6 +108,7 @@ func carries(info queue.Info, p identity.Place) error {
 // nothing, whatever its queues do.
 func (s *step) describeQueues() {
 	info := s.queues[0].Info()
+	s.rec.Durability = info.Durability
 	if s.plan.Through == nil {
 		s.r.queueIs(info, nil)
 		return

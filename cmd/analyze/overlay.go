@@ -64,7 +64,7 @@ func overlay(c *cli.Context) error {
 	labels := overlayLabels(all)
 	f := figure.LatencyPerRate(overlaid(all, labels), v.Kind, figure.Style{LogScale: v.LogScale, Titled: true, Percentiles: v.Percentiles})
 	for i := range all {
-		f.Caption += fmt.Sprintf(" %s: %s", labels[i], all[i].Queue.Durability)
+		f.Caption += fmt.Sprintf(" %s: %s", labels[i], all[i].DurabilityText())
 	}
 	header, rows := overlayTable(all, labels, v)
 	if err := makeFolder(dir); err != nil {
@@ -134,7 +134,7 @@ func overlayTable(all []analysis.Summary, labels []string, v analysis.View) (hea
 				}
 				row = append(row, text)
 			}
-			rows = append(rows, append(row, all[i].Queue.Durability))
+			rows = append(rows, append(row, s.Durability))
 		}
 	}
 	return header, rows

@@ -128,3 +128,22 @@ func TestKafkaSaysWhatIsInsecure(t *testing.T) {
 		t.Errorf("%+v, %v", steps, err)
 	}
 }
+
+// A step's result says what its own acknowledgements mean.
+func TestDurabilityOfAVariedSetting(t *testing.T) {
+	bareEnvironment(t)
+	k, err := kfake.NewCluster(kfake.NumBrokers(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(k.Close)
+	line := append(strings.Fields("run --queue kafka --rate 200 --duration 300ms --vary X=acks=1,acks=all --brokers"), strings.Join(k.ListenAddrs(), ","))
+	status, stdout, stderr := bench(t, line...)
+	if status != 0 || !strings.Contains(stdout, "acked, X acks=1: ") || !strings.Contains(stdout, "acked, X acks=all: ") {
+		t.Errorf("status %d\n%s%s", status, stdout, stderr)
+	}
+	m, _ := readLog(t, lastLine(stdout))
+	if len(m.Steps) != 2 || !strings.Contains(m.Steps[0].Durability, "acks=1") || !strings.Contains(m.Steps[1].Durability, "acks=all") {
+		t.Errorf("%+v", m.Steps)
+	}
+}

@@ -4,9 +4,11 @@ package main
 
 import (
 	"cmp"
+	"fmt"
 	"net"
 	"net/url"
 	"os"
+	"regexp"
 	"strings"
 	"time"
 
@@ -76,6 +78,36 @@ func serverURLs(name, text string, schemes ...string) ([]*url.URL, error) {
 // run's: it says whose it is.
 func brokerName(run, name string) string { return "queuebench-" + run + "-" + name }
 
+// stepName is what queueName makes.
+var stepName = regexp.MustCompile(`^step-[0-9]+-repeat-[0-9]+(-topic-[0-9]+)?$`)
+
+// brokerNames tells which names are of a run, and not of one whose id goes on with a
+// hyphen.
+func brokerNames(run string) func(name string) bool {
+	return func(name string) bool {
+		rest, ours := strings.CutPrefix(name, brokerName(run, ""))
+		return ours && stepName.MatchString(rest)
+	}
+}
+
+// Where a server lists no names, `bench clean` asks for those of steps whose number
+// times their repeat, both from 1, is at most likelySteps, and of so many topics.
+const likelySteps, likelyTopics = 1000, 16
+
+// likelyNames are these names.
+func likelyNames(run string) (names []string) {
+	for step := range likelySteps {
+		for repeat := range likelySteps / (step + 1) {
+			name := brokerName(run, fmt.Sprintf("step-%d-repeat-%d", step, repeat))
+			names = append(names, name)
+			for topic := range likelyTopics {
+				names = append(names, fmt.Sprintf("%s-topic-%d", name, topic))
+			}
+		}
+	}
+	return names
+}
+
 // positive refuses flags whose value is not.
 func positive(c *cli.Context, names ...string) error {
 	for _, name := range names {
@@ -101,4 +133,18 @@ func hostPorts(text, port string) (all []string) {
 		}
 	}
 	return all
+}
+
+// existingStream is the stream that --topic names, which has no partitions; empty
+// for none.
+func existingStream(c *cli.Context) (string, error) {
+	topic := c.String("topic")
+	switch {
+	case topic == "":
+	case c.IsSet("partitions"):
+		return "", command.Misusef("--partitions does nothing with --topic, a stream that is there: leave one out")
+	case c.Int("topics") > 1:
+		return "", command.Misusef("--topics %d with --topic, which names one: leave one out", c.Int("topics"))
+	}
+	return topic, nil
 }

@@ -5,6 +5,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -19,7 +20,7 @@ func TestBrokersRefuseWhatCannotBe(t *testing.T) {
 	}
 	for args, says := range map[string]string{
 		"nats --nats-url http://x":                               "nats://host:port",
-		"nats --nats-url nats://u:h1dden@x:1":                    "--broker-user",
+		"nats --nats-url nats://u:h1dden@x:1":                    "in the environment",
 		"nats --nats-storage tape":                               "tape",
 		"nats --nats-storage memory --nats-persist async":        "file",
 		"nats --nats-persist sometimes":                          "default or async",
@@ -32,11 +33,11 @@ func TestBrokersRefuseWhatCannotBe(t *testing.T) {
 		"nats --broker-password-file " + empty:                   "is empty",
 		"nats --broker-cert " + empty:                            "key",
 		"nats --redis-url redis://x:1":                           "--queue redis",
-		"redis --redis-url redis://:h1dden@x:1":                  "--broker-user",
+		"redis --redis-url redis://:h1dden@x:1":                  "in the environment",
 		"redis --redis-url redis://a:1,redis://b:1":              "one",
 		"redis --redis-pipeline 0":                               "at least 1",
 		"redis --redis-wait=-1":                                  "negative",
-		"rabbitmq --rabbitmq-url amqp://u:h1dden@x/":             "--broker-user",
+		"rabbitmq --rabbitmq-url amqp://u:h1dden@x/":             "in the environment",
 		"rabbitmq --rabbitmq-url amqp://h1dden%zz":               "amqp://host:port",
 		"rabbitmq --rabbitmq-type lazy":                          "lazy",
 		"rabbitmq --rabbitmq-transient":                          "classic",
@@ -57,6 +58,31 @@ func TestABrokerThatIsNotThereIsNamed(t *testing.T) {
 		status, _, stderr := bench(t, strings.Fields("run --rate 10 --duration 1s --quiet --queue "+args)...)
 		if status != 1 || !strings.Contains(stderr, "127.0.0.1:1") {
 			t.Errorf("%s: status %d, %q", args, status, stderr)
+		}
+	}
+}
+
+// The names of a run are not those of a run whose id begins with its id.
+func TestNamesOfARun(t *testing.T) {
+	ours := brokerNames("a")
+	for name, want := range map[string]bool{
+		brokerName("a", "step-0-repeat-0"): true, brokerName("a", "step-12-repeat-3-topic-4"): true,
+		brokerName("a-b", "step-0-repeat-0"): false, brokerName("ab", "step-0-repeat-0"): false,
+		brokerName("a", "step-0-repeat-0-more"): false, brokerName("a", ""): false, "step-0-repeat-0": false,
+	} {
+		if ours(name) != want {
+			t.Errorf("%s is of the run: %v", name, !want)
+		}
+	}
+	likely := likelyNames("a")
+	for _, name := range likely {
+		if !ours(name) {
+			t.Fatalf("%s is not of the run", name)
+		}
+	}
+	for _, name := range []string{"step-0-repeat-0", "step-999-repeat-0", "step-9-repeat-99", "step-3-repeat-2-topic-15"} {
+		if !slices.Contains(likely, brokerName("a", name)) {
+			t.Errorf("%s is not among the %d likely ones", name, len(likely))
 		}
 	}
 }

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"os"
@@ -21,9 +22,10 @@ func natsKinds() []kind {
 		name:    "nats",
 		usage:   "a stream of NATS JetStream",
 		headers: true,
-		flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "nats-url", Usage: "servers, with commas between; tls:// asks for TLS, the environment's NATS_TOKEN is the token", Value: "nats://127.0.0.1:4222"},
-			&cli.StringFlag{Name: "nats-creds", Usage: "file with the client's JWT and key, which nobody else may read", DefaultText: "none"},
+		named:   true,
+		flags: append(natsPlace(),
+			&cli.StringFlag{Name: "topic", Usage: "a topic or stream that is there already, which is neither emptied nor removed", DefaultText: "one is created for each step, and removed after it"},
+			&cli.StringFlag{Name: "nats-subject", Usage: "subject to publish to on the stream of --topic", DefaultText: "its first without wildcards"},
 			&cli.StringFlag{Name: "nats-monitor", Usage: "address of the server's monitoring, http://host:8222, which tells how often it syncs its files", DefaultText: "not asked"},
 			&cli.StringFlag{Name: "nats-storage", Usage: "where the stream is kept: file or memory", Value: "file"},
 			&cli.IntFlag{Name: "nats-replicas", Usage: "servers that keep the stream", Value: 1},
@@ -33,38 +35,62 @@ func natsKinds() []kind {
 			&cli.StringFlag{Name: "nats-acks", Usage: "how consumers acknowledge: explicit; all: the last of a batch for all before it, with one consumer a group; none", Value: "explicit"},
 			&cli.DurationFlag{Name: "nats-ack-wait", Usage: "the server sends again what a consumer did not acknowledge by then", Value: 30 * time.Second},
 			&cli.IntFlag{Name: "nats-max-ack-pending", Usage: "messages on their way to a group without an acknowledgement (the server's own default is 1000)", Value: 10_000},
-		}, brokerFlags()...),
+		),
 		servers: func(c *cli.Context) []string { return hostPorts(c.String("nats-url"), "4222") },
-		parse:   parseNATS,
+		clean: func(c *cli.Context, run string) (int, error) {
+			cfg, err := natsServer(c)
+			if err != nil {
+				return 0, err
+			}
+			return jetstream.RemoveStreams(c.Context, cfg, brokerNames(run))
+		},
+		placed: natsPlace(),
+		parse:  parseNATS,
 	}}
 }
 
-func parseNATS(c *cli.Context) (opener, error) {
+// natsPlace are the flags that say where the server is and how it is spoken to.
+func natsPlace() []cli.Flag {
+	return append([]cli.Flag{
+		&cli.StringFlag{Name: "nats-url", Usage: "servers, with commas between; tls:// asks for TLS, the environment's NATS_TOKEN is the token", Value: "nats://127.0.0.1:4222"},
+		&cli.StringFlag{Name: "nats-creds", Usage: "file with the client's JWT and key, which nobody else may read", DefaultText: "none"},
+	}, brokerFlags()...)
+}
+
+// natsServer reads them.
+func natsServer(c *cli.Context) (cfg jetstream.Config, err error) {
 	urls, err := serverURLs("nats-url", c.String("nats-url"), "nats", "tls", "ws", "wss")
+	if err != nil {
+		return cfg, err
+	}
+	cfg = jetstream.Config{URL: c.String("nats-url"), Token: secret.Of(os.Getenv("NATS_TOKEN")), CredsFile: c.String("nats-creds")}
+	if cfg.Identity, err = identityOf(c, "NATS"); err != nil {
+		return cfg, err
+	}
+	cfg.Identity.TLS = urls[0].Scheme == "tls"
+	if cfg.CredsFile != "" {
+		if err := secret.CheckFile(cfg.CredsFile); err != nil {
+			return cfg, command.Misusef("--nats-creds: %w", err)
+		}
+	}
+	return cfg, nil
+}
+
+func parseNATS(c *cli.Context) (opener, error) {
+	cfg, err := natsServer(c)
 	if err != nil {
 		return nil, err
 	}
-	cfg := jetstream.Config{
-		URL: c.String("nats-url"), Token: secret.Of(os.Getenv("NATS_TOKEN")), CredsFile: c.String("nats-creds"), Monitor: c.String("nats-monitor"),
-		Storage: jetstream.Storage(c.String("nats-storage")), Replicas: c.Int("nats-replicas"),
-		MaxPending: c.Int("nats-max-pending"), AckTimeout: c.Duration("nats-ack-timeout"),
-		Acks: jetstream.AckPolicy(c.String("nats-acks")), AckWait: c.Duration("nats-ack-wait"), MaxAckPending: c.Int("nats-max-ack-pending"),
-	}
-	if cfg.Identity, err = identityOf(c, "NATS"); err != nil {
-		return nil, err
-	}
-	cfg.Identity.TLS = urls[0].Scheme == "tls"
+	cfg.Monitor = c.String("nats-monitor")
+	cfg.Storage, cfg.Replicas = jetstream.Storage(c.String("nats-storage")), c.Int("nats-replicas")
+	cfg.MaxPending, cfg.AckTimeout = c.Int("nats-max-pending"), c.Duration("nats-ack-timeout")
+	cfg.Acks, cfg.AckWait, cfg.MaxAckPending = jetstream.AckPolicy(c.String("nats-acks")), c.Duration("nats-ack-wait"), c.Int("nats-max-ack-pending")
 	switch mode := c.String("nats-persist"); mode {
 	case "default":
 	case "async":
 		cfg.Async = true
 	default:
 		return nil, command.Misusef("--nats-persist %q: say default or async", mode)
-	}
-	if cfg.CredsFile != "" {
-		if err := secret.CheckFile(cfg.CredsFile); err != nil {
-			return nil, command.Misusef("--nats-creds: %w", err)
-		}
 	}
 	if m := cfg.Monitor; m != "" {
 		if u, err := url.Parse(m); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.User != nil {
@@ -80,12 +106,22 @@ func parseNATS(c *cli.Context) (opener, error) {
 	if err := cfg.Check(); err != nil {
 		return nil, command.Misuse(err)
 	}
+	topic, err := existingStream(c)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Subject = c.String("nats-subject"); cfg.Subject != "" && topic == "" {
+		return nil, command.Misusef("--nats-subject does nothing without --topic: leave it out")
+	}
 	return func(env queueEnv) queueFactory {
 		cfg := cfg
 		cfg.Partitions = env.partitions
 		return func(ctx context.Context, name string) (queue.Queue, error) {
 			cfg := cfg
 			cfg.Name = brokerName(env.run, name)
+			if stream := cmp.Or(env.topic, topic); stream != "" {
+				cfg.Existing, cfg.Partitions, cfg.GroupPrefix, cfg.Name = true, 1, cfg.Name+"-", stream
+			}
 			return jetstream.New(ctx, cfg)
 		}
 	}, nil

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -18,8 +19,10 @@ func redisKinds() []kind {
 		name:    "redis",
 		usage:   "Redis Streams",
 		headers: true,
-		flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "redis-url", Usage: "server and database; rediss:// asks for TLS", Value: "redis://127.0.0.1:6379/0"},
+		named:   true,
+		flags: append(redisPlace(),
+			&cli.StringFlag{Name: "topic", Usage: "a topic or stream that is there already, which is neither emptied nor removed", DefaultText: "one is created for each step, and removed after it"},
+			&cli.StringFlag{Name: "redis-field", Usage: "field of an entry that holds the payload", Value: "p"},
 			&cli.IntFlag{Name: "redis-pipeline", Usage: "messages in one request at most; the next request waits for the replies", Value: 1000},
 			&cli.IntFlag{Name: "redis-max-pending", Usage: "messages of a producer without a reply", Value: 10_000},
 			&cli.IntFlag{Name: "redis-wait", Usage: "replicas that must have a message before it counts as acknowledged (WAIT)", DefaultText: "none"},
@@ -27,33 +30,58 @@ func redisKinds() []kind {
 			&cli.Int64Flag{Name: "redis-maxlen", Usage: "drop the oldest messages of a partition beyond about so many (MAXLEN ~)", DefaultText: "none are dropped"},
 			&cli.BoolFlag{Name: "redis-noack", Usage: "consumers do not acknowledge (NOACK)"},
 			&cli.DurationFlag{Name: "redis-claim-after", Usage: "a message that its consumer did not acknowledge by then goes to another (XAUTOCLAIM)", Value: 30 * time.Second},
-		}, brokerFlags()...),
+		),
+		clean: func(c *cli.Context, run string) (int, error) {
+			cfg, err := redisServer(c)
+			if err != nil {
+				return 0, err
+			}
+			return redisstreams.RemoveStreams(c.Context, cfg, brokerName(run, ""), brokerNames(run))
+		},
+		placed:  redisPlace(),
 		servers: func(c *cli.Context) []string { return hostPorts(c.String("redis-url"), "6379") },
 		parse:   parseRedis,
 	}}
 }
 
-func parseRedis(c *cli.Context) (opener, error) {
+// redisPlace are the flags that say where the server is and how it is spoken to.
+func redisPlace() []cli.Flag {
+	return append([]cli.Flag{
+		&cli.StringFlag{Name: "redis-url", Usage: "server and database; rediss:// asks for TLS", Value: "redis://127.0.0.1:6379/0"},
+	}, brokerFlags()...)
+}
+
+// redisServer reads them.
+func redisServer(c *cli.Context) (cfg redisstreams.Config, err error) {
 	urls, err := serverURLs("redis-url", c.String("redis-url"), "redis", "rediss")
 	if err != nil {
-		return nil, err
+		return cfg, err
 	}
 	if len(urls) > 1 {
-		return nil, command.Misusef("--redis-url names %d servers: name one, the primary", len(urls))
+		return cfg, command.Misusef("--redis-url names %d servers: name one, the primary", len(urls))
+	}
+	cfg.URL = c.String("redis-url")
+	cfg.Identity, err = identityOf(c, "REDIS")
+	return cfg, err
+}
+
+func parseRedis(c *cli.Context) (opener, error) {
+	cfg, err := redisServer(c)
+	if err != nil {
+		return nil, err
 	}
 	if err := positive(c, "redis-pipeline", "redis-max-pending", "redis-wait-timeout", "redis-claim-after"); err != nil {
 		return nil, err
 	}
-	cfg := redisstreams.Config{
-		URL: c.String("redis-url"), MaxPending: c.Int("redis-max-pending"), Pipeline: c.Int("redis-pipeline"),
-		Wait: c.Int("redis-wait"), WaitTimeout: c.Duration("redis-wait-timeout"), MaxLen: c.Int64("redis-maxlen"),
-		NoAck: c.Bool("redis-noack"), ClaimAfter: c.Duration("redis-claim-after"),
-	}
-	if cfg.Identity, err = identityOf(c, "REDIS"); err != nil {
-		return nil, err
-	}
+	cfg.PayloadField, cfg.MaxPending, cfg.Pipeline = c.String("redis-field"), c.Int("redis-max-pending"), c.Int("redis-pipeline")
+	cfg.Wait, cfg.WaitTimeout, cfg.MaxLen = c.Int("redis-wait"), c.Duration("redis-wait-timeout"), c.Int64("redis-maxlen")
+	cfg.NoAck, cfg.ClaimAfter = c.Bool("redis-noack"), c.Duration("redis-claim-after")
 	if err := cfg.Check(); err != nil {
 		return nil, command.Misuse(err)
+	}
+	topic, err := existingStream(c)
+	if err != nil {
+		return nil, err
 	}
 	return func(env queueEnv) queueFactory {
 		cfg := cfg
@@ -61,6 +89,9 @@ func parseRedis(c *cli.Context) (opener, error) {
 		return func(ctx context.Context, name string) (queue.Queue, error) {
 			cfg := cfg
 			cfg.Name = brokerName(env.run, name)
+			if key := cmp.Or(env.topic, topic); key != "" {
+				cfg.Existing, cfg.Partitions, cfg.GroupPrefix, cfg.Name = true, 1, cfg.Name+"-", key
+			}
 			return redisstreams.New(ctx, cfg)
 		}
 	}, nil

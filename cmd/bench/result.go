@@ -69,6 +69,7 @@ type jsonStepEntry struct {
 	Complete   bool              `json:"complete"`
 	Failure    string            `json:"failure,omitempty"`
 	Behind     string            `json:"behind,omitempty"`
+	Durability string            `json:"durability,omitempty"`
 	Accounting rawlog.Accounting `json:"accounting"`
 	Requests   map[string]int64  `json:"requests,omitempty"`
 	Cost       *rawlog.Cost      `json:"cost,omitempty"`
@@ -139,7 +140,7 @@ func printJSON(w io.Writer, m *rawlog.Manifest, stores *opened, r *runner.Result
 	for i := range r.Steps {
 		s := &r.Steps[i]
 		out.Steps = append(out.Steps, jsonStepEntry{
-			Step: s.Step.Step, Repeat: s.Repeat, Rate: s.Rate, Settings: s.Settings, Complete: s.Complete, Failure: s.Failure, Behind: s.Behind,
+			Step: s.Step.Step, Repeat: s.Repeat, Rate: s.Rate, Settings: s.Settings, Complete: s.Complete, Failure: s.Failure, Behind: s.Behind, Durability: s.Durability,
 			Accounting: s.Accounting, Requests: s.Requests, Cost: s.Cost, Closed: closedJSON(m, s), Drain: s.Drain,
 			EndToEnd: latencyOf(s.EndToEnd, s.Missing, resultQuantiles, stepBlocks(m, s)), SendLag: latencyOf(s.SendLag, 0, resultQuantiles, stepBlocks(m, s)),
 		})

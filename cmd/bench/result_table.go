@@ -54,9 +54,7 @@ func printTable(out io.Writer, m *rawlog.Manifest, r *runner.Result) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	if m.Queue.Durability != "" {
-		fmt.Fprintf(out, "acked: %s\n", m.Queue.Durability)
-	}
+	printDurability(out, m, r)
 	for i := range r.Steps {
 		if text := costText(&r.Steps[i]); text != "" {
 			fmt.Fprintln(out, text)
@@ -163,4 +161,30 @@ func quantileText(c stats.Compact, q float64, missing int64, supported bool) str
 		return "> deadline"
 	}
 	return short(time.Duration(ns))
+}
+
+// printDurability says what an acknowledgement means, once for all steps or for
+// each setting under which it means something else.
+func printDurability(out io.Writer, m *rawlog.Manifest, r *runner.Result) {
+	differs, said := false, map[string]bool{}
+	for i := range r.Steps {
+		differs = differs || r.Steps[i].Durability != r.Steps[0].Durability
+	}
+	if !differs {
+		if m.Queue.Durability != "" {
+			fmt.Fprintf(out, "acked: %s\n", m.Queue.Durability)
+		}
+		return
+	}
+	for i := range r.Steps {
+		var parts []string
+		for _, name := range variedNames(r) {
+			parts = append(parts, name+" "+r.Steps[i].Settings[name])
+		}
+		text := strings.Join(parts, ", ") + ": " + r.Steps[i].Durability
+		if !said[text] {
+			fmt.Fprintf(out, "acked, %s\n", text)
+		}
+		said[text] = true
+	}
 }

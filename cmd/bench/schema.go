@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"queuebench/internal/command"
+	"queuebench/internal/secret"
 	"queuebench/queue/broker"
 	"queuebench/runner"
 	"queuebench/runner/framing"
@@ -124,7 +125,7 @@ func askedSchema(c *cli.Context) (s framing.Schema, err error) {
 // registryOf is the registry that the flags name, with the secrets of the
 // environment.
 func registryOf(c *cli.Context) (r framing.Registry, err error) {
-	r = framing.Registry{URL: c.String("schema-registry"), User: os.Getenv("SCHEMA_REGISTRY_USER"), Password: os.Getenv("SCHEMA_REGISTRY_PASSWORD"), Token: os.Getenv("SCHEMA_REGISTRY_TOKEN")}
+	r = framing.Registry{URL: c.String("schema-registry"), User: os.Getenv("SCHEMA_REGISTRY_USER"), Password: secret.Of(os.Getenv("SCHEMA_REGISTRY_PASSWORD")), Token: secret.Of(os.Getenv("SCHEMA_REGISTRY_TOKEN"))}
 	if err := framing.CheckURL(r.URL); err != nil {
 		return r, command.Misusef("--schema-registry: %v", err)
 	}

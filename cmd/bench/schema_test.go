@@ -126,7 +126,7 @@ func TestSchemaMisuse(t *testing.T) {
 		"no message index":      "--schema-id 7 --schema-type protobuf --schema-message-index x",
 		"schema id -1":          "--schema-id -1",
 		"no address":            "--schema-registry registry:8081 --schema-subject s",
-		"SCHEMA_REGISTRY_USER":  "--schema-registry http://anna:s3cret@h:1 --schema-subject s",
+		"in the environment":    "--schema-registry http://anna:s3cret@h:1 --schema-subject s",
 		"--schema-subject":      "--schema-registry http://h:1",
 		"--schema-file":         "--schema-registry http://h:1 --schema-subject s --schema-file none.json",
 		"--schema-registry-ca":  "--schema-registry http://h:1 --schema-subject s --schema-registry-ca none.pem",

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -29,7 +30,7 @@ func throughOf(c *cli.Context, k kind, load runner.Load) (*runner.Through, error
 	}
 	switch {
 	case !k.named:
-		return nil, command.Misusef("--through: a %s queue has no topics of a given name; use --queue kafka or redpanda", k.name)
+		return nil, command.Misusef("--through: a %s queue has no topics of a given name; use --queue %s", k.name, namedKinds())
 	case c.String("topic") == "":
 		return nil, command.Misusef("--through needs --topic, the topic that the pipeline reads")
 	case c.String("topic") == c.String("through"):
@@ -45,6 +46,17 @@ func throughOf(c *cli.Context, k kind, load runner.Load) (*runner.Through, error
 		}
 	}
 	return t, nil
+}
+
+// namedKinds are the queues that can read a topic by its name.
+func namedKinds() string {
+	var names []string
+	for _, k := range kinds() {
+		if k.named {
+			names = append(names, k.name)
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 // throughOpened is a step's pipeline with what opens its outputs.

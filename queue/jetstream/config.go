@@ -56,8 +56,18 @@ type Config struct {
 	// Name is the stream's, and the prefix of its subjects.
 	Name       string
 	Partitions int // 1 if 0
-	Storage    Storage
-	Replicas   int // 1 if 0
+	// Existing says that the stream of that name is there and not ours: it is neither
+	// created nor emptied nor removed. Create then means that what lies in it now is
+	// of no concern. It is one partition.
+	Existing bool
+	// Subject is what is published to on an existing stream; if empty, the stream's
+	// first subject without wildcards.
+	Subject string
+	// GroupPrefix is what the names of groups begin with, so that those of an
+	// existing stream are the run's own; they are removed with Remove.
+	GroupPrefix string
+	Storage     Storage
+	Replicas    int // 1 if 0
 	// Async lets the server acknowledge before it wrote to the file.
 	Async bool
 
@@ -125,6 +135,8 @@ func (c Config) Check() error {
 		return fmt.Errorf("jetstream: storage %q is neither file nor memory", c.Storage)
 	case c.Replicas < 1 || c.Replicas > 5:
 		return fmt.Errorf("jetstream: %d replicas: a stream has 1 to 5", c.Replicas)
+	case c.Existing && c.Partitions > 1:
+		return fmt.Errorf("jetstream: %d partitions: a stream that is there is one", c.Partitions)
 	case c.Async && c.Storage == Memory:
 		return errors.New("jetstream: a stream in memory is not written to a file, so it cannot be written late")
 	case c.Async && c.Replicas > 1:

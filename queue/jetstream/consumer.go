@@ -108,7 +108,7 @@ func (c *Consumer) await(ctx context.Context, js jetstream.JetStream) (jetstream
 func (q *Queue) group(ctx context.Context, stream jetstream.Stream, cfg queue.ConsumerConfig) (jetstream.Consumer, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	name := groupName(cfg.Group)
+	name := groupName(q.cfg.GroupPrefix + cfg.Group)
 	found, err := stream.Consumer(ctx, name)
 	switch {
 	case err == nil && (q.joined[name] || cfg.Start.Kind == queue.StartEarliest || cfg.Start.Kind == queue.StartLatest):
@@ -132,6 +132,10 @@ func (q *Queue) group(ctx context.Context, stream jetstream.Stream, cfg queue.Co
 		ours.AckPolicy, ours.AckWait, ours.MaxAckPending = jetstream.AckNonePolicy, 0, 0
 	}
 	switch cfg.Start.Kind {
+	case queue.StartEarliest:
+		if q.next > 0 {
+			ours.DeliverPolicy, ours.OptStartSeq = jetstream.DeliverByStartSequencePolicy, q.next
+		}
 	case queue.StartLatest:
 		ours.DeliverPolicy = jetstream.DeliverNewPolicy
 	case queue.StartOffset:
@@ -214,6 +218,9 @@ func (c *Consumer) delivery(m jetstream.Msg) (d queue.Delivery, at place, err er
 		return d, at, fmt.Errorf("jetstream: a delivery whose reply subject is %q, not one of $JS.ACK", m.Reply())
 	}
 	token, ok := strings.CutPrefix(m.Subject(), c.q.cfg.Name+".")
+	if c.q.cfg.Existing {
+		token, ok = "0", true
+	}
 	partition, err := strconv.ParseInt(token, 10, 32)
 	if !ok || err != nil || partition < 0 || int(partition) >= c.q.cfg.Partitions {
 		return d, at, fmt.Errorf("jetstream: a message of the stream has the subject %s, which is none of its %d partitions", m.Subject(), c.q.cfg.Partitions)

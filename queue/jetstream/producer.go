@@ -57,6 +57,11 @@ func (q *Queue) Producer(ctx context.Context, cfg queue.ProducerConfig) (queue.P
 		p.subjects = append(p.subjects, q.cfg.Name+"."+strconv.Itoa(k))
 	}
 	var err error
+	if q.cfg.Existing {
+		if p.subjects, err = q.published(); err != nil {
+			return nil, err
+		}
+	}
 	if p.conn, err = q.connect(ctx, fmt.Sprintf("producer-%d", cfg.ID), cfg.Event); err != nil {
 		return nil, err
 	}

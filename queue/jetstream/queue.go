@@ -25,6 +25,7 @@ type Queue struct {
 	mu      sync.Mutex
 	handles broker.Handles
 	joined  map[string]bool // groups that this process made or found
+	next    uint64          // of an existing stream: the first message that is of concern
 }
 
 // ownerKey is the stream's metadata by which its maker knows it again.
@@ -119,6 +120,9 @@ func (q *Queue) Create(ctx context.Context) error {
 	if q.handles.Closed() {
 		return queue.ErrClosed
 	}
+	if q.cfg.Existing {
+		return q.passOver(ctx)
+	}
 	ours, err := q.exists(ctx)
 	if err != nil {
 		return err
@@ -168,6 +172,9 @@ func (q *Queue) exists(ctx context.Context) (bool, error) {
 func (q *Queue) Remove(ctx context.Context) error {
 	if q.handles.Closed() {
 		return queue.ErrClosed
+	}
+	if q.cfg.Existing {
+		return q.leave(ctx)
 	}
 	ours, err := q.exists(ctx)
 	if err != nil || !ours {

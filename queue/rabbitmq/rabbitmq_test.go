@@ -235,3 +235,60 @@ func TestStampsAreOfSeconds(t *testing.T) {
 		t.Errorf("the stamp is %d, %q", d.BrokerNs, d.BrokerKind)
 	}
 }
+
+// What a killed run left is removed with the queues of its groups, and neither what
+// is not named nor what somebody else made under such a name.
+func TestRemoveExchanges(t *testing.T) {
+	prefix := fmt.Sprintf("clean-%d-", os.Getpid())
+	for i, cfg := range []Config{{Groups: []string{"group-0", "group-1"}, Partitions: 3}, {Type: Classic, Groups: []string{"group-0"}}, {Groups: []string{"group-0"}}} {
+		cfg.Name = prefix + fmt.Sprint(i)
+		if err := open(t, cfg).Create(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	q := open(t, Config{Name: prefix + "theirs"})
+	conn, err := q.dial(t.Context(), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	ch, err := conn.Channel()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := ch.ExchangeDeclare(prefix+"theirs", "direct", true, false, false, false, nil); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { ch.ExchangeDelete(prefix+"theirs", false, false) }()
+	names := []string{prefix + "0", prefix + "1", prefix + "theirs"}
+	for i := range 3000 {
+		names = append(names, fmt.Sprint(prefix, "none-", i))
+	}
+	for _, want := range []int{2, 0} {
+		if n, err := RemoveExchanges(t.Context(), Config{URL: url(t)}, names); n != want || err != nil {
+			t.Errorf("%d exchanges were removed, want %d: %v", n, want, err)
+		}
+	}
+	there := func(name string) bool {
+		ch, err := conn.Channel()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer ch.Close()
+		_, err = ch.QueueDeclarePassive(name, true, false, false, false, nil)
+		return err == nil
+	}
+	for name, want := range map[string]bool{
+		"0.owner": false, "0.group-0.0": false, "0.group-1.2": false, "1.group-0.0": false, "2.owner": true, "2.group-0.0": true,
+	} {
+		if got := there(prefix + name); got != want {
+			t.Errorf("%s is there: %v", name, got)
+		}
+	}
+	if there, ours, err := q.exists(conn); !there || ours || err != nil {
+		t.Errorf("the exchange of others: %v, %v, %v", there, ours, err)
+	}
+	if n, err := RemoveExchanges(t.Context(), Config{URL: url(t)}, []string{prefix + "2"}); n != 1 || err != nil {
+		t.Errorf("%d, %v", n, err)
+	}
+}

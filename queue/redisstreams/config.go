@@ -9,6 +9,7 @@ package redisstreams
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"queuebench/queue/broker"
@@ -23,6 +24,15 @@ type Config struct {
 	// Name is the prefix of the keys, which go on with a colon.
 	Name       string
 	Partitions int // 1 if 0
+	// Existing says that Name is the key of a stream that is there and not ours: it
+	// is neither created nor emptied nor removed. Create then means that what lies in
+	// it now is of no concern. It is one partition.
+	Existing bool
+	// GroupPrefix is what the names of groups begin with, so that those of an
+	// existing stream are the run's own; they are removed with Remove.
+	GroupPrefix string
+	// PayloadField is the field of an entry that holds the payload; p if empty.
+	PayloadField string
 
 	// MaxPending bounds the messages of a producer without a reply; 10,000 if 0.
 	MaxPending int
@@ -56,6 +66,9 @@ func (c Config) withDefaults() Config {
 		}
 	}
 	set(&c.Partitions, 1)
+	if c.PayloadField == "" {
+		c.PayloadField = payloadField
+	}
 	set(&c.MaxPending, 10_000)
 	set(&c.Pipeline, 1000)
 	set(&c.ReceiveMax, 1024)
@@ -85,6 +98,10 @@ func (c Config) Check() error {
 	switch {
 	case c.URL == "":
 		return errors.New("redis: no server is named, such as redis://127.0.0.1:6379/0")
+	case c.Existing && c.Partitions > 1:
+		return fmt.Errorf("redis: %d partitions: a stream that is there is one", c.Partitions)
+	case c.PayloadField == keyField || strings.HasPrefix(c.PayloadField, headerPrefix):
+		return fmt.Errorf("redis: the field %q holds keys or headers: the payload needs another one", c.PayloadField)
 	case c.Wait < 0 || c.MaxLen < 0:
 		return errors.New("redis: Wait and MaxLen are not negative")
 	case c.WaitTimeout < time.Millisecond || c.Timeout < time.Millisecond || c.ClaimAfter < time.Millisecond:

@@ -73,6 +73,7 @@ func (q *Queue) Consumer(ctx context.Context, cfg queue.ConsumerConfig) (queue.C
 			return nil, fmt.Errorf("redis: waiting for %s: %w", q.marker, ctx.Err())
 		}
 	}
+	cfg.Group = q.cfg.GroupPrefix + cfg.Group
 	if err := q.join(ctx, cfg); err != nil {
 		return nil, fmt.Errorf("redis: joining group %s: %w", cfg.Group, err)
 	}
@@ -97,8 +98,12 @@ func (q *Queue) join(ctx context.Context, cfg queue.ConsumerConfig) error {
 	if q.joined[cfg.Group] {
 		return nil
 	}
+	from := before(cfg.Start)
+	if cfg.Start.Kind == queue.StartEarliest && q.end != "" {
+		from = q.end
+	}
 	for _, key := range q.keys {
-		err := q.client.XGroupCreateMkStream(ctx, key, cfg.Group, before(cfg.Start)).Err()
+		err := q.client.XGroupCreateMkStream(ctx, key, cfg.Group, from).Err()
 		if err != nil && strings.HasPrefix(err.Error(), "BUSYGROUP") {
 			err = nil
 			if k := cfg.Start.Kind; k == queue.StartOffset || k == queue.StartTime {
@@ -295,7 +300,7 @@ func (c *Consumer) Receive(ctx context.Context) ([]queue.Delivery, error) {
 	c.out, c.bytes, c.headers = c.out[:0], c.bytes[:0], c.headers[:0]
 	for i := range batch {
 		var d queue.Delivery
-		if d, c.bytes, c.headers, err = batch[i].delivery(c.bytes, c.headers); err != nil {
+		if d, c.bytes, c.headers, err = batch[i].delivery(&c.q.cfg, c.bytes, c.headers); err != nil {
 			return nil, err
 		}
 		c.out = append(c.out, d)

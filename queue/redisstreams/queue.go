@@ -27,6 +27,7 @@ type Queue struct {
 	mu      sync.Mutex
 	handles broker.Handles
 	joined  map[string]bool // groups that this process made or moved
+	end     string          // of an existing stream when Create was called; empty for its beginning
 }
 
 // silent takes what the library would print to standard error: each failure comes
@@ -67,7 +68,10 @@ func New(ctx context.Context, cfg Config) (*Queue, error) {
 	silence()
 	opts.ReadTimeout = cfg.Timeout + cfg.WaitTimeout + time.Second
 	q := &Queue{cfg: cfg, opts: opts, client: redis.NewClient(opts), marker: cfg.Name + ":owner", joined: map[string]bool{}}
-	for k := range cfg.Partitions {
+	if cfg.Existing {
+		q.keys = []string{cfg.Name}
+	}
+	for k := range cfg.Partitions - len(q.keys) {
 		q.keys = append(q.keys, cfg.Name+":"+strconv.Itoa(k))
 	}
 	if err := q.client.Ping(ctx).Err(); err != nil {
@@ -92,6 +96,9 @@ func (q *Queue) Info() queue.Info { return q.info }
 func (q *Queue) Create(ctx context.Context) error {
 	if q.handles.Closed() {
 		return queue.ErrClosed
+	}
+	if q.cfg.Existing {
+		return q.passOver(ctx)
 	}
 	ours, err := q.exists(ctx)
 	if err != nil {
@@ -119,8 +126,38 @@ func (q *Queue) Create(ctx context.Context) error {
 	return nil
 }
 
-// exists says whether the name is ours.
+// passOver notes where a stream of somebody else's ends: its groups begin there.
+func (q *Queue) passOver(ctx context.Context) error {
+	info, err := q.client.XInfoStream(ctx, q.cfg.Name).Result()
+	if err != nil {
+		return fmt.Errorf("redis: the stream %s: %w; it must be there before the run begins, such as by XADD", q.cfg.Name, err)
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.end = info.LastGeneratedID
+	clear(q.joined)
+	return nil
+}
+
+// leave removes the groups that this process made on a stream of somebody else's.
+func (q *Queue) leave(ctx context.Context) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for group := range q.joined {
+		if err := q.client.XGroupDestroy(ctx, q.cfg.Name, group).Err(); err != nil {
+			return fmt.Errorf("redis: removing group %s of the stream %s: %w", group, q.cfg.Name, err)
+		}
+		delete(q.joined, group)
+	}
+	return nil
+}
+
+// exists says whether the name is ours, or its stream somebody else's that we may
+// use.
 func (q *Queue) exists(ctx context.Context) (bool, error) {
+	if q.cfg.Existing {
+		return true, nil
+	}
 	owner, err := q.client.Get(ctx, q.marker).Result()
 	if errors.Is(err, redis.Nil) {
 		return false, nil
@@ -138,6 +175,9 @@ func (q *Queue) exists(ctx context.Context) (bool, error) {
 func (q *Queue) Remove(ctx context.Context) error {
 	if q.handles.Closed() {
 		return queue.ErrClosed
+	}
+	if q.cfg.Existing {
+		return q.leave(ctx)
 	}
 	ours, err := q.exists(ctx)
 	if err != nil || !ours {

@@ -304,3 +304,93 @@ func TestAKilledServerLosesNothingAcknowledged(t *testing.T) {
 	}
 	t.Logf("%d sent, %d acknowledged, %d received", sent, len(acked), len(received))
 }
+
+// What a killed run left is removed, and neither what is not wanted nor what
+// somebody else made under such a name.
+func TestRemoveStreams(t *testing.T) {
+	cfg := Config{URL: start(t).url(), Partitions: 3}
+	var q *Queue
+	for _, name := range []string{"run-a-1", "run-a-2", "run-a-10", "run-ab-1"} {
+		cfg.Name = name
+		q = open(t, cfg)
+		if err := q.Create(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for _, key := range q.keys {
+			q.client.Do(t.Context(), "XADD", key, "*", "p", "x")
+		}
+	}
+	for key, value := range map[string]string{"run-a-3:owner": "somebody", "run-a-3:0": "theirs", "run-a-1:notes": "theirs", "run-a-1:01": "theirs"} {
+		if err := q.client.Set(t.Context(), key, value, 0).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wanted := func(name string) bool { return strings.HasPrefix(name, "run-a-") && name != "run-a-10" }
+	for _, want := range []int{2, 0} {
+		if n, err := RemoveStreams(t.Context(), cfg, "run-a-", wanted); n != want || err != nil {
+			t.Errorf("%d were removed, want %d: %v", n, want, err)
+		}
+	}
+	keys, err := q.client.Keys(t.Context(), "*").Result()
+	if want := 2*4 + 4; err != nil || len(keys) != want {
+		t.Errorf("%d keys are left, want %d: %q, %v", len(keys), want, keys, err)
+	}
+}
+
+// A stream of somebody else's is read from where it ends and written to, and is
+// there afterwards with all that lay in it, but for our groups.
+func TestAnExistingStream(t *testing.T) {
+	cfg := Config{URL: start(t).url(), Name: "theirs", Existing: true, GroupPrefix: "run-1-", PayloadField: "body"}
+	q := open(t, cfg)
+	if err := q.Create(t.Context()); err == nil || !strings.Contains(err.Error(), "theirs") {
+		t.Fatalf("without the stream: %v", err)
+	}
+	add := func(fields ...any) {
+		if err := q.client.Do(t.Context(), append([]any{"XADD", "theirs", "*"}, fields...)...).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add("body", "before")
+	if err := q.Create(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	add("other", "x")
+	var stamp int64
+	p, err := q.Producer(t.Context(), queue.ProducerConfig{Acked: func(as []queue.Ack) { stamp = as[0].BrokerNs }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Send(t.Context(), []queue.Message{{Payload: []byte("ours"), Key: []byte("k")}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	c, err := q.Consumer(t.Context(), queue.ConsumerConfig{Group: "g"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for len(got) < 2 {
+		batch, err := c.Receive(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range batch {
+			if got = append(got, string(d.Payload)); string(d.Payload) == "ours" && (d.BrokerNs != stamp || stamp == 0) {
+				t.Errorf("the stamp is %d, the acknowledgement had %d", d.BrokerNs, stamp)
+			}
+		}
+	}
+	if strings.Join(got, ",") != ",ours" {
+		t.Errorf("received %q", got)
+	}
+	c.Close()
+	if err := q.Remove(t.Context()); err != nil {
+		t.Error(err)
+	}
+	groups, gerr := q.client.XInfoGroups(t.Context(), "theirs").Result()
+	if n, err := q.client.XLen(t.Context(), "theirs").Result(); n != 3 || err != nil || len(groups) != 0 || gerr != nil {
+		t.Errorf("%d entries and %d groups are left: %v, %v", n, len(groups), err, gerr)
+	}
+}

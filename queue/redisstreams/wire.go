@@ -26,7 +26,7 @@ func (q *Queue) arguments(m *broker.Outgoing) []any {
 	if q.cfg.MaxLen > 0 {
 		args = append(args, "MAXLEN", "~", q.cfg.MaxLen)
 	}
-	args = append(args, "*", payloadField, m.Payload)
+	args = append(args, "*", q.cfg.PayloadField, m.Payload)
 	if m.Key != nil {
 		args = append(args, keyField, m.Key)
 	}
@@ -154,8 +154,9 @@ func (q *Queue) parseStreams(dst []entry, reply any) (_ []entry, gone int, err e
 	return dst, gone, nil
 }
 
-// delivery copies an entry into memory that the caller uses again.
-func (e *entry) delivery(bytes []byte, headers []queue.Header) (d queue.Delivery, _ []byte, _ []queue.Header, err error) {
+// delivery copies an entry into memory that the caller uses again. What somebody
+// else added without the field of payloads has an empty one.
+func (e *entry) delivery(cfg *Config, bytes []byte, headers []queue.Header) (d queue.Delivery, _ []byte, _ []queue.Header, err error) {
 	d = queue.Delivery{Partition: e.partition, Offset: e.offset, BrokerNs: stampOf(e.offset), BrokerKind: appended}
 	first := len(headers)
 	found := false
@@ -172,7 +173,7 @@ func (e *entry) delivery(bytes []byte, headers []queue.Header) (d queue.Delivery
 		switch {
 		case isHeader:
 			headers = append(headers, queue.Header{Name: header, Value: b})
-		case name == payloadField:
+		case name == cfg.PayloadField:
 			d.Payload, found = b, true
 		case name == keyField:
 			if d.Key = b; b == nil {
@@ -180,8 +181,8 @@ func (e *entry) delivery(bytes []byte, headers []queue.Header) (d queue.Delivery
 			}
 		}
 	}
-	if !found {
-		return d, bytes, headers, fmt.Errorf("redis: entry %s of partition %d has no field %q: Queuebench did not add it", e.id, e.partition, payloadField)
+	if !found && !cfg.Existing {
+		return d, bytes, headers, fmt.Errorf("redis: entry %s of partition %d has no field %q: Queuebench did not add it", e.id, e.partition, cfg.PayloadField)
 	}
 	if len(headers) > first {
 		d.Headers = headers[first:len(headers):len(headers)]

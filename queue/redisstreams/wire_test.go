@@ -47,7 +47,7 @@ func TestStarts(t *testing.T) {
 
 // What is put into an entry is what comes out of it.
 func TestEntries(t *testing.T) {
-	q := &Queue{keys: []string{"a:0", "a:1"}}
+	q := &Queue{cfg: Config{PayloadField: payloadField}, keys: []string{"a:0", "a:1"}}
 	for i, m := range []queue.Message{
 		{Payload: []byte("x")},
 		{Payload: []byte{}, Key: []byte{}},
@@ -66,7 +66,7 @@ func TestEntries(t *testing.T) {
 		if err != nil || len(entries) != 1 || gone != 1 {
 			t.Fatalf("%d entries, %d gone, %v", len(entries), gone, err)
 		}
-		d, _, _, err := entries[0].delivery(make([]byte, 0, 10), nil)
+		d, _, _, err := entries[0].delivery(&Config{PayloadField: payloadField}, make([]byte, 0, 10), nil)
 		if err != nil || string(d.Payload) != string(m.Payload) || (d.Key == nil) != (m.Key == nil) || string(d.Key) != string(m.Key) ||
 			len(d.Headers) != len(m.Headers) || len(m.Headers) > 0 && !reflect.DeepEqual(d.Headers, m.Headers) || d.Partition != 1 || d.Offset != 7<<numberBits|1 {
 			t.Errorf("message %d came as %+v, %v", i, d, err)
@@ -78,7 +78,7 @@ func TestEntries(t *testing.T) {
 		}
 	}
 	foreign := entry{id: "1-1", fields: []any{"other", "1"}}
-	if _, _, _, err := foreign.delivery(nil, nil); err == nil || !strings.Contains(err.Error(), "1-1") {
+	if _, _, _, err := foreign.delivery(&Config{PayloadField: payloadField}, nil, nil); err == nil || !strings.Contains(err.Error(), "1-1") {
 		t.Errorf("an entry of others: %v", err)
 	}
 }

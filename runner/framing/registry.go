@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/sr"
+
+	"queuebench/internal/secret"
 )
 
 // Registry is a registry of schemas: Confluent's, Redpanda's or one that speaks
@@ -17,8 +19,9 @@ type Registry struct {
 	URL string // without a user or a password
 	// User and Password are of basic authentication, Token of a bearer's; empty
 	// for none.
-	User, Password, Token string
-	TLS                   *tls.Config // nil for the system's
+	User            string
+	Password, Token secret.Text
+	TLS             *tls.Config // nil for the system's
 }
 
 // registryTimeout bounds a question to the registry with its retries.
@@ -51,10 +54,10 @@ func (r *Registry) client() (*sr.Client, error) {
 	}
 	opts := []sr.ClientOpt{sr.URLs(r.URL), sr.UserAgent("queuebench")}
 	switch {
-	case r.Token != "":
-		opts = append(opts, sr.BearerToken(r.Token))
+	case !r.Token.IsZero():
+		opts = append(opts, sr.BearerToken(r.Token.Reveal()))
 	case r.User != "":
-		opts = append(opts, sr.BasicAuth(r.User, r.Password))
+		opts = append(opts, sr.BasicAuth(r.User, r.Password.Reveal()))
 	}
 	if r.TLS != nil {
 		opts = append(opts, sr.DialTLSConfig(r.TLS))

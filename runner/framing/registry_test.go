@@ -8,6 +8,8 @@ import (
 
 	"github.com/twmb/franz-go/pkg/sr"
 	"github.com/twmb/franz-go/pkg/sr/srfake"
+
+	"queuebench/internal/secret"
 )
 
 const object = `{"type":"object"}`
@@ -46,17 +48,17 @@ func TestRegistryErrorsSayWhatToDo(t *testing.T) {
 	fake.SeedSchema("s", 1, 1, sr.Schema{Schema: object, Type: sr.TypeJSON})
 	gone := httptest.NewServer(nil)
 	gone.Close()
-	alice := Registry{URL: fake.URL(), User: "alice", Password: "s3cret"}
+	alice := Registry{URL: fake.URL(), User: "alice", Password: secret.Of("s3cret")}
 	if s, err := alice.Latest(t.Context(), "s"); err != nil || s.Frame.ID != 1 {
 		t.Fatalf("%+v, %v", s, err)
 	}
 	for says, ask := range map[string]func() error{
 		"SCHEMA_REGISTRY_PASSWORD": func() error {
-			_, err := (&Registry{URL: fake.URL(), User: "alice", Password: "wr0ng"}).Latest(t.Context(), "s")
+			_, err := (&Registry{URL: fake.URL(), User: "alice", Password: secret.Of("wr0ng")}).Latest(t.Context(), "s")
 			return err
 		},
 		"SCHEMA_REGISTRY_TOKEN": func() error {
-			_, err := (&Registry{URL: fake.URL(), Token: "wr0ng"}).ByID(t.Context(), 1)
+			_, err := (&Registry{URL: fake.URL(), Token: secret.Of("wr0ng")}).ByID(t.Context(), 1)
 			return err
 		},
 		"--schema-file": func() error { _, err := alice.Latest(t.Context(), "none"); return err },

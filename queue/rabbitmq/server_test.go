@@ -1,0 +1,99 @@
+//go:build interop
+
+package rabbitmq
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// node is a RabbitMQ server of a test's own, which can be killed and started again
+// on its data.
+type node struct {
+	dir  string
+	port int
+	epmd int
+	env  []string
+	cmd  *exec.Cmd
+}
+
+// startNode starts a server on free ports of the loopback interface, with further
+// lines of its configuration, in which PORT stands for the port that the test uses.
+func startNode(t *testing.T, config ...string) *node {
+	t.Helper()
+	n := &node{dir: t.TempDir(), port: freePort(t), epmd: freePort(t)}
+	plain := n.port
+	if len(config) > 0 {
+		plain = freePort(t)
+	}
+	write := func(name, text string) string {
+		path := filepath.Join(n.dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	text := strings.ReplaceAll(strings.Join(config, "\n")+"\n", "PORT", fmt.Sprint(n.port))
+	n.env = append(os.Environ(), "HOME="+n.dir, "ERL_EPMD_ADDRESS=127.0.0.1", fmt.Sprint("ERL_EPMD_PORT=", n.epmd), "RABBITMQ_CONF_ENV_FILE=/dev/null",
+		fmt.Sprintf("RABBITMQ_NODENAME=queuebench-%d@localhost", n.port), "RABBITMQ_NODE_IP_ADDRESS=127.0.0.1", fmt.Sprint("RABBITMQ_NODE_PORT=", plain),
+		fmt.Sprint("RABBITMQ_DIST_PORT=", freePort(t)), "RABBITMQ_MNESIA_BASE="+filepath.Join(n.dir, "mnesia"), "RABBITMQ_LOG_BASE="+filepath.Join(n.dir, "log"),
+		"RABBITMQ_ENABLED_PLUGINS_FILE="+write("plugins", "[]."), "RABBITMQ_CONFIG_FILE="+strings.TrimSuffix(write("rabbitmq.conf", text), ".conf"))
+	n.start(t)
+	t.Cleanup(func() {
+		n.kill(t)
+		// Erlang's name server goes on without its node; it is this one's own.
+		end := exec.Command("epmd", "-kill")
+		end.Env = n.env
+		_ = end.Run()
+	})
+	return n
+}
+
+func freePort(t *testing.T) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+func (n *node) start(t *testing.T) {
+	t.Helper()
+	n.cmd = exec.Command("/usr/lib/rabbitmq/bin/rabbitmq-server")
+	n.cmd.Env, n.cmd.SysProcAttr = n.env, &syscall.SysProcAttr{Setpgid: true}
+	log, err := os.OpenFile(filepath.Join(n.dir, "server.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.cmd.Stdout, n.cmd.Stderr = log, log
+	if err := n.cmd.Start(); err != nil {
+		t.Fatalf("%v (Debian: apt-get install rabbitmq-server)", err)
+	}
+	log.Close()
+	for range 1200 {
+		c, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", n.port))
+		if err == nil {
+			c.Close()
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	text, _ := os.ReadFile(filepath.Join(n.dir, "server.log"))
+	t.Fatalf("RabbitMQ did not start: %s", text)
+}
+
+// kill ends all processes of the server with SIGKILL.
+func (n *node) kill(t *testing.T) {
+	t.Helper()
+	_ = syscall.Kill(-n.cmd.Process.Pid, syscall.SIGKILL) // fails only if they have ended
+	_ = n.cmd.Wait()
+}

@@ -65,8 +65,8 @@ func uncalibrated(args []string) []string {
 func bareEnvironment(t *testing.T) {
 	t.Helper()
 	for _, kv := range os.Environ() {
-		name, _, _ := strings.Cut(kv, "=")
-		if strings.HasPrefix(name, "AWS_") || strings.HasPrefix(name, "MINIO_") {
+		if namesAStore(kv) {
+			name, _, _ := strings.Cut(kv, "=")
 			t.Setenv(name, "")
 			os.Unsetenv(name)
 		}
@@ -74,6 +74,11 @@ func bareEnvironment(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv("AWS_EC2_METADATA_DISABLED", "true")
 	t.Chdir(t.TempDir())
+}
+
+// namesAStore says that an environment variable may name a store or its keys.
+func namesAStore(kv string) bool {
+	return strings.HasPrefix(kv, "AWS_") || strings.HasPrefix(kv, "MINIO_")
 }
 
 // lastLine is the run's address.

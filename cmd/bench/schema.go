@@ -35,9 +35,9 @@ func schemaFlags() []cli.Flag {
 // schemaOf frames the messages of a load, and those behind its pipeline; t is nil
 // without one. note says by which schema; empty for none.
 func schemaOf(c *cli.Context, load *runner.Load, t *runner.Through) (note string, err error) {
-	if c.String("schema-registry") == "" && !c.IsSet("schema-id") {
+	if c.String("schema-registry") == "" && !command.IsSet(c, "schema-id") {
 		for _, f := range schemaFlags() {
-			if name := f.Names()[0]; c.IsSet(name) {
+			if name := command.Name(f); command.IsSet(c, name) {
 				return "", command.Misusef("--%s does nothing without a schema: add --schema-registry URL, or --schema-id N", name)
 			}
 		}
@@ -52,7 +52,7 @@ func schemaOf(c *cli.Context, load *runner.Load, t *runner.Through) (note string
 		if frame.Index, err = framing.ParseIndex(cmp.Or(c.String("schema-message-index"), "0")); err != nil {
 			return "", command.Misusef("--schema-message-index: %v", err)
 		}
-	} else if c.IsSet("schema-message-index") {
+	} else if command.IsSet(c, "schema-message-index") {
 		return "", command.Misusef("--schema-message-index does nothing with a schema of type %v: only Protobuf has one", frame.Type)
 	}
 	if err := frame.Check(); err != nil {
@@ -84,9 +84,9 @@ func askedSchema(c *cli.Context) (s framing.Schema, err error) {
 		}
 	}
 	id, file, subject := c.Int("schema-id"), c.String("schema-file"), c.String("schema-subject")
-	if c.IsSet("schema-id") {
+	if command.IsSet(c, "schema-id") {
 		for _, name := range []string{"schema-file", "schema-subject"} {
-			if c.IsSet(name) {
+			if command.IsSet(c, name) {
 				return s, command.Misusef("--schema-id names the schema: leave --%s out", name)
 			}
 		}
@@ -98,14 +98,14 @@ func askedSchema(c *cli.Context) (s framing.Schema, err error) {
 	if err != nil {
 		return s, err
 	}
-	if subject == "" && !c.IsSet("schema-id") {
+	if subject == "" && !command.IsSet(c, "schema-id") {
 		if c.String("topic") == "" {
 			return s, command.Misusef("--schema-registry: name the schema by --schema-subject, or by --schema-id")
 		}
 		subject = c.String("topic") + "-value"
 	}
 	switch {
-	case c.IsSet("schema-id"):
+	case command.IsSet(c, "schema-id"):
 		s, err = r.ByID(c.Context, id)
 	case file != "":
 		text, rerr := os.ReadFile(file)
@@ -116,7 +116,7 @@ func askedSchema(c *cli.Context) (s framing.Schema, err error) {
 	default:
 		s, err = r.Latest(c.Context, subject)
 	}
-	if err == nil && c.IsSet("schema-type") && s.Frame.Type != t {
+	if err == nil && command.IsSet(c, "schema-type") && s.Frame.Type != t {
 		err = command.Misusef("--schema-type %s: the registry says that schema id %d is of type %v", c.String("schema-type"), s.Frame.ID, s.Frame.Type)
 	}
 	return s, err

@@ -13,7 +13,7 @@ WASM_EXEC = $(shell $(GO) env GOROOT)/lib/wasm/go_js_wasm_exec
 # tested there through analysis, whose fixtures are parts: the tests of rawlog
 # itself write parts, and would compile Parquet's writer for WebAssembly.
 WASM_ROOMS := ./stats/... ./analysis/... ./figure/... ./report/...
-NESTED := wasm interop/browser
+NESTED := wasm interop/browser interop/kubernetes
 
 .PHONY: build page bench bench-min analyze demo test test-interop test-spark lint test-unit test-wasm test-browser bench-delta bench-runner bench-log bench-analyze bench-page tools clean fuzz
 

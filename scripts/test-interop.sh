@@ -52,3 +52,6 @@ DELTALAKE_TEST_WIDE=1 go test -count=1 -timeout 30m -run 'TestCommitProtocolExpl
   export RABBITMQ_URL
   go test -count=1 -tags interop -timeout 10m ./queue/rabbitmq ./queue/redisstreams
 )
+
+# The manifests of deploy/kubernetes against the types of its API.
+(cd interop/kubernetes && go vet ./... && go test -count=1 ./...)

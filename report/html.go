@@ -11,26 +11,31 @@ import (
 // writer builds HTML in which foreign text stays text: see package markup.
 type writer struct{ markup.Writer }
 
+//go:noinline
 func (w *writer) raw(parts ...string) *writer {
 	w.Raw(parts...)
 	return w
 }
 
+//go:noinline
 func (w *writer) text(s string) *writer {
 	w.Text(s)
 	return w
 }
 
+//go:noinline
 func (w *writer) open(tag string, attributes ...string) *writer {
 	w.Open(tag, attributes...)
 	return w
 }
 
+//go:noinline
 func (w *writer) close(tag string) *writer {
 	w.Close(tag)
 	return w
 }
 
+//go:noinline
 func (w *writer) el(tag, text string, attributes ...string) *writer {
 	w.El(tag, text, attributes...)
 	return w

@@ -45,7 +45,7 @@ var mayEnter = map[string]string{
 	"figure":               "analysis stats",
 	"report":               "analysis figure rawlog report/markup",
 	"report/markup":        "",
-	"report/comparison":    "analysis analysis/compare figure report report/markup",
+	"report/comparison":    "analysis analysis/compare rawlog figure report report/markup",
 	"report/session":       "analysis report",
 	"report/reporttest":    "analysis rawlog stats queue clock",
 	"site":                 "internal/loopback analysis figure report report/comparison",

@@ -1,11 +1,13 @@
 package comparison
 
 import (
+	"slices"
 	"strings"
 	"time"
 
 	"queuebench/analysis"
 	"queuebench/figure"
+	"queuebench/rawlog"
 	"queuebench/report/markup"
 )
 
@@ -41,59 +43,59 @@ func (b *builder) cards(w *markup.Writer) error {
 	return nil
 }
 
-// facetsOf are the facts that belong beside the numbers of a side; a value that
-// its runs do not share is told for each.
+// facets are the facts that belong beside the numbers of a side.
+var facets = []struct {
+	name string
+	of   func(m *rawlog.Manifest) string
+}{
+	{"run", func(m *rawlog.Manifest) string { return m.Run }},
+	{"started", func(m *rawlog.Manifest) string {
+		if m.StartedNs <= 0 {
+			return ""
+		}
+		return time.Unix(0, m.StartedNs).UTC().Format("2 January 2006, 15:04 UTC")
+	}},
+	{"queue", func(m *rawlog.Manifest) string {
+		if m.Queue.CommitInterval > 0 {
+			return m.Queue.Kind + ", commits every " + figure.Duration(m.Queue.CommitInterval)
+		}
+		return m.Queue.Kind
+	}},
+	{"an acknowledgement means", func(m *rawlog.Manifest) string { return m.Queue.Durability }},
+	{"store", func(m *rawlog.Manifest) string {
+		if m.Store.Embedded {
+			return m.Store.Address + " (embedded: an in-process floor)"
+		}
+		return m.Store.Address
+	}},
+	{"machine", func(m *rawlog.Manifest) string {
+		if m.Host.CPUs == 0 {
+			return m.Host.Name
+		}
+		return strings.TrimPrefix(m.Host.Name+", "+plural(m.Host.CPUs, "processor", "processors"), ", ")
+	}},
+	{"recorded by", func(m *rawlog.Manifest) string { return strings.TrimSpace(m.Program.Name + " " + m.Program.Version) }},
+}
+
+// facetsOf are the facets of a side; a value that its runs do not share is told
+// for each.
 func (b *builder) facetsOf(s *side) [][2]string {
 	var out [][2]string
-	add := func(name string, of func(d *analysis.Digest) string) {
+	for i, f := range facets {
 		var values []string
-		seen := map[string]bool{}
 		for _, d := range s.runs {
-			if v := of(d); v != "" && !seen[v] {
-				seen[v] = true
+			if v := f.of(&d.Manifest); v != "" && !slices.Contains(values, v) {
 				values = append(values, v)
 			}
+		}
+		name := f.name
+		if i == 0 && len(s.runs) > 1 {
+			name = "runs, replicates of each other"
 		}
 		if len(values) > 0 {
 			out = append(out, [2]string{name, strings.Join(values, "; ")})
 		}
 	}
-	name := "run"
-	if len(s.runs) > 1 {
-		name = "runs, replicates of each other"
-	}
-	add(name, func(d *analysis.Digest) string { return d.Manifest.Run })
-	add("started", func(d *analysis.Digest) string {
-		if d.Manifest.StartedNs <= 0 {
-			return ""
-		}
-		return time.Unix(0, d.Manifest.StartedNs).UTC().Format("2 January 2006, 15:04 UTC")
-	})
-	add("queue", func(d *analysis.Digest) string {
-		q := d.Manifest.Queue
-		if q.CommitInterval > 0 {
-			return q.Kind + ", commits every " + figure.Duration(q.CommitInterval)
-		}
-		return q.Kind
-	})
-	add("an acknowledgement means", func(d *analysis.Digest) string { return d.Manifest.Queue.Durability })
-	add("store", func(d *analysis.Digest) string {
-		t := d.Manifest.Store.Address
-		if d.Manifest.Store.Embedded {
-			t += " (embedded: an in-process floor)"
-		}
-		return t
-	})
-	add("machine", func(d *analysis.Digest) string {
-		h := d.Manifest.Host
-		if h.CPUs == 0 {
-			return h.Name
-		}
-		return strings.TrimPrefix(h.Name+", "+plural(h.CPUs, "processor", "processors"), ", ")
-	})
-	add("recorded by", func(d *analysis.Digest) string {
-		return strings.TrimSpace(d.Manifest.Program.Name + " " + d.Manifest.Program.Version)
-	})
 	if f, n := s.found(analysis.Failure), s.found(analysis.Warning); f+n > 0 {
 		text := plural(n, "warning", "warnings")
 		if f > 0 {

@@ -16,6 +16,7 @@ import (
 type Writer struct{ b strings.Builder }
 
 // Raw writes literals of the program, and what it or package figure built.
+//
 //go:noinline
 func (w *Writer) Raw(parts ...string) *Writer {
 	for _, p := range parts {
@@ -25,6 +26,7 @@ func (w *Writer) Raw(parts ...string) *Writer {
 }
 
 // Text writes text.
+//
 //go:noinline
 func (w *Writer) Text(s string) *Writer {
 	w.b.WriteString(html.EscapeString(Clean(s)))
@@ -32,6 +34,7 @@ func (w *Writer) Text(s string) *Writer {
 }
 
 // Open writes a start tag with attributes in pairs of name and value.
+//
 //go:noinline
 func (w *Writer) Open(tag string, attributes ...string) *Writer {
 	w.b.WriteByte('<')
@@ -48,6 +51,7 @@ func (w *Writer) Open(tag string, attributes ...string) *Writer {
 }
 
 // Close writes an end tag.
+//
 //go:noinline
 func (w *Writer) Close(tag string) *Writer {
 	w.b.WriteString("</")
@@ -57,12 +61,14 @@ func (w *Writer) Close(tag string) *Writer {
 }
 
 // El writes an element that holds text.
+//
 //go:noinline
 func (w *Writer) El(tag, text string, attributes ...string) *Writer {
 	return w.Open(tag, attributes...).Text(text).Close(tag)
 }
 
 // String is what was written so far.
+//
 //go:noinline
 func (w *Writer) String() string { return w.b.String() }
 

@@ -1,20 +1,18 @@
 package site
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"html"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"queuebench/analysis"
 	"queuebench/report"
@@ -32,18 +30,23 @@ type List struct {
 // Entry is a run of the site, with what its list shows.
 type Entry struct {
 	Run       string      `json:"run"`
-	File      string      `json:"file"` // below the site: runs/….digest.gz
+	File      string      `json:"file"`           // below the site: runs/….digest.gz
+	Page      string      `json:"page,omitempty"` // the same without scripts: runs/….html
 	Queue     string      `json:"queue"`
 	StartedNs int64       `json:"started_ns"`
 	Complete  bool        `json:"complete"`
 	Steps     []EntryStep `json:"steps"`
 }
 
-// EntryStep is a step's end-to-end latency under the default view, as text.
+// EntryStep is a step's end-to-end latency under the default view, as text and as
+// numbers; these are 0 where the text is a dash or no finite latency.
 type EntryStep struct {
-	Rate string `json:"rate"`
-	P50  string `json:"p50"`
-	P99  string `json:"p99"`
+	Rate     string  `json:"rate"`
+	P50      string  `json:"p50"`
+	P99      string  `json:"p99"`
+	RatePerS float64 `json:"rate_per_s,omitempty"`
+	P50Ns    int64   `json:"p50_ns,omitempty"`
+	P99Ns    int64   `json:"p99_ns,omitempty"`
 }
 
 const siteCSP = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; " +
@@ -68,7 +71,7 @@ func WriteSite(dir string, digests []*analysis.Digest) error {
 	files := map[string][]byte{
 		"page.css": []byte(styles()), "analyze.wasm.gz": a.wasm, "wasm_exec.js": a.loader,
 	}
-	for _, name := range []string{"worker.js", "analyzer.js", "texts.js", "plot.js", "view.js", "site.js"} {
+	for _, name := range []string{"worker.js", "analyzer.js", "texts.js", "plot.js", "view.js", "site.js", "list.js"} {
 		files[name] = []byte(asset(name))
 	}
 	for _, d := range digests {
@@ -83,6 +86,11 @@ func WriteSite(dir string, digests []*analysis.Digest) error {
 		if files[e.File], err = packDigest(d); err != nil {
 			return err
 		}
+		var page bytes.Buffer
+		if err := WriteReport(&page, d, analysis.View{}, Options{Light: true, site: e.File}); err != nil {
+			return err
+		}
+		files[e.Page] = page.Bytes()
 		list.Runs = slices.DeleteFunc(list.Runs, func(o Entry) bool { return o.Run == e.Run })
 		list.Runs = append(list.Runs, e)
 	}
@@ -128,18 +136,30 @@ func entry(d *analysis.Digest) (Entry, error) {
 	if err != nil {
 		return Entry{}, fmt.Errorf("run %s: %w", d.Manifest.Run, err)
 	}
+	place := "runs/" + SafeID(d.Manifest.Run)
 	e := Entry{
-		Run: d.Manifest.Run, File: "runs/" + SafeID(d.Manifest.Run) + ".digest.gz", Queue: queueText(d),
+		Run: d.Manifest.Run, File: place + ".digest.gz", Page: place + ".html", Queue: queueText(d),
 		StartedNs: d.Manifest.StartedNs, Complete: d.Manifest.Complete, Steps: []EntryStep{},
 	}
 	for _, s := range doc.Summary.Steps {
-		st := EntryStep{Rate: analysis.FormatRate(s.Rate), P50: analysis.Dash, P99: analysis.Dash}
+		st := EntryStep{Rate: analysis.FormatRate(s.Rate), RatePerS: s.Rate, P50: analysis.Dash, P99: analysis.Dash}
 		if l := s.Latencies[s.MainKind().String()]; l.N > 0 {
-			st.P50, st.P99 = l.Percentiles["50"].Text(), l.Percentiles["99"].Text()
+			p50, p99 := l.Percentiles["50"], l.Percentiles["99"]
+			st.P50, st.P99 = p50.Text(), p99.Text()
+			st.P50Ns, st.P99Ns = finite(p50), finite(p99)
 		}
 		e.Steps = append(e.Steps, st)
 	}
 	return e, nil
+}
+
+// finite is a percentile that can be drawn; 0 where it is shown as a dash, or
+// falls on a message that never came.
+func finite(p analysis.Percentile) int64 {
+	if p.Beyond || p.Text() == analysis.Dash {
+		return 0
+	}
+	return p.Ns
 }
 
 // queueText tells runs apart that differ in the commit interval alone.
@@ -185,46 +205,4 @@ func replace(path string, data []byte) error {
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
 	return nil
-}
-
-// index is the page of a site.
-func index(list List) string {
-	var p page
-	p.head("Queuebench: runs", siteCSP, `<link rel="stylesheet" href="page.css">`)
-	p.top(`<a href="./">Queuebench</a>`, `<a id="all-runs" href="./" hidden>All runs</a>`)
-	p.WriteString(`<main id="main">
-<p id="page-error" class="error" role="alert" hidden></p>
-<div id="loading" class="loading" role="status" hidden><p id="loading-text"></p><progress id="loading-bar" max="1" aria-label="Progress"></progress></div>
-<ul id="opened" class="opened" hidden></ul>
-<section id="run-list"><h1 class="run">Runs</h1>
-<noscript><p class="error">Opening a run needs scripts and WebAssembly in this browser. A file made by <code>analyze report</code> can be read without.</p></noscript>
-`)
-	if len(list.Runs) == 0 {
-		p.WriteString("<p>No run has been added yet: <code>analyze site RUN --out DIR</code> adds one.</p>\n")
-	}
-	p.WriteString("<ul class=\"runs\">\n")
-	for _, e := range list.Runs {
-		p.WriteString(`<li><a href="#log=` + html.EscapeString(url.QueryEscape(e.File)) + `"><span class="name">` + html.EscapeString(e.Run) + `</span>`)
-		when := ""
-		if e.StartedNs > 0 {
-			when = time.Unix(0, e.StartedNs).UTC().Format("2006-01-02 15:04 UTC")
-		}
-		p.WriteString(`<span class="when">` + when + `</span><span class="what">` + html.EscapeString(e.Queue))
-		if !e.Complete {
-			p.WriteString(", incomplete")
-		}
-		p.WriteString(`</span><span class="numbers">`)
-		for i, s := range e.Steps {
-			if i == 6 {
-				fmt.Fprintf(&p, "<span>and %d more steps</span>", len(e.Steps)-i)
-				break
-			}
-			p.WriteString("<span>" + html.EscapeString(s.Rate+" msg/s: p50 "+s.P50+", p99 "+s.P99) + "</span>")
-		}
-		p.WriteString("</span></a></li>\n")
-	}
-	p.WriteString("</ul></section>\n<div id=\"controls-holder\" class=\"controls-holder\" hidden></div>\n</main>\n")
-	p.foot("Runs are read and computed in this browser; nothing is uploaded.")
-	p.WriteString("<script type=\"module\" src=\"site.js\"></script>\n</body>\n</html>\n")
-	return p.String()
 }

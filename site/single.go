@@ -7,10 +7,13 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"net/url"
+	"strconv"
 	"strings"
 
 	"queuebench/analysis"
 	"queuebench/report"
+	"queuebench/report/comparison"
 )
 
 // Options of a report.
@@ -18,6 +21,12 @@ type Options struct {
 	// Light leaves out the analyzer and the digest: everything can be read,
 	// nothing can be changed.
 	Light bool
+	// Base is the index of the run that a comparison holds the others against,
+	// Labels name its runs: see report.Options.
+	Base   int
+	Labels []string
+
+	site string // the digest's place below a site whose page this is: runs/…
 }
 
 // reportWidth is the width of the figures that are drawn beforehand, in CSS
@@ -29,28 +38,38 @@ const reportWidth = 1020
 // The error wraps ErrNoWASM where a full report is asked of a program without
 // the page's analyzer.
 func WriteReport(w io.Writer, d *analysis.Digest, v analysis.View, o Options) error {
-	// What is drawn here is what the page draws again of the digest in it.
-	d, err := d.Fit(analysis.PageBytes)
-	if err != nil {
-		return err
+	return writeSingle(w, []*analysis.Digest{d}, o, "Queuebench report", func(ds []*analysis.Digest) (report.Document, error) {
+		return report.Build(ds[0], v, report.Options{Width: reportWidth})
+	})
+}
+
+// WriteComparison does the same for several runs, held against the first of them,
+// or against the one that o.Base names.
+func WriteComparison(w io.Writer, ds []*analysis.Digest, v analysis.View, o Options) error {
+	return writeSingle(w, ds, o, "Queuebench comparison", func(ds []*analysis.Digest) (report.Document, error) {
+		return comparison.Build(ds, v, report.Options{Width: reportWidth, Base: o.Base, Labels: o.Labels})
+	})
+}
+
+func writeSingle(w io.Writer, ds []*analysis.Digest, o Options, brand string, build func([]*analysis.Digest) (report.Document, error)) error {
+	// What is drawn here is what the page draws again of the digests in it.
+	fitted := make([]*analysis.Digest, len(ds))
+	for i, d := range ds {
+		var err error
+		if fitted[i], err = d.Fit(analysis.PageBytes); err != nil {
+			return err
+		}
 	}
-	doc, err := report.Build(d, v, report.Options{Width: reportWidth})
+	doc, err := build(fitted)
 	if err != nil {
 		return err
 	}
 	var blocks, script string
 	csp := "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 	if !o.Light {
-		a, err := loadAnalyzer()
-		if err != nil {
+		if blocks, err = dataBlocks(fitted); err != nil {
 			return err
 		}
-		digest, err := packDigest(d)
-		if err != nil {
-			return err
-		}
-		worker := string(a.loader) + "\n" + asset("worker.js")
-		blocks = block("data-worker", []byte(worker)) + block("data-wasm", a.wasm) + block("data-digest", digest)
 		if script, err = inline("analyzer.js", "texts.js", "plot.js", "view.js", "report.js"); err != nil {
 			return err
 		}
@@ -61,8 +80,18 @@ func WriteReport(w io.Writer, d *analysis.Digest, v analysis.View, o Options) er
 
 	var p page
 	p.head(doc.Title, csp, "<style>\n"+styles()+"</style>")
-	p.top("Queuebench report", `<a href="#facts" data-goto>How it was measured</a>`)
-	fmt.Fprintf(&p, "<main id=\"main\" data-view=\"%s\" data-width=\"%d\">\n", html.EscapeString(doc.Controls.Fragment), reportWidth)
+	nav := `<a href="#facts" data-goto>How it was measured</a>`
+	if o.site != "" {
+		nav = `<a href="../">All runs</a> <a href="../#log=` + html.EscapeString(url.QueryEscape(o.site)) + `">Explore this run</a> ` + nav
+	}
+	p.top(html.EscapeString(brand), nav)
+	fmt.Fprintf(&p, "<main id=\"main\" data-view=\"%s\" data-width=\"%d\"", html.EscapeString(doc.Controls.Fragment), reportWidth)
+	if len(ds) > 1 {
+		// What the address leaves open: all runs, under these names, against this
+		// base.
+		fmt.Fprintf(&p, " data-page=\"%s\"", html.EscapeString(comparisonPage(o)))
+	}
+	p.WriteString(">\n")
 	for _, r := range doc.Regions {
 		fmt.Fprintf(&p, "<section id=\"%s\" data-region>%s</section>\n", html.EscapeString(r.ID), r.HTML)
 		if r.ID == "headline" && !o.Light {
@@ -70,7 +99,7 @@ func WriteReport(w io.Writer, d *analysis.Digest, v analysis.View, o Options) er
 		}
 	}
 	p.WriteString("</main>\n")
-	p.foot("Made by Queuebench " + html.EscapeString(d.Manifest.Program.Version) + ". This file asks nobody for anything: what it shows and what computes it are inside.")
+	p.foot("Made by Queuebench " + html.EscapeString(fitted[0].Manifest.Program.Version) + ". This file asks nobody for anything: what it shows and what computes it are inside.")
 	p.WriteString(blocks)
 	if script != "" {
 		p.WriteString("<script type=\"module\">" + script + "</script>\n")
@@ -78,6 +107,41 @@ func WriteReport(w io.Writer, d *analysis.Digest, v analysis.View, o Options) er
 	p.WriteString("</body>\n</html>\n")
 	_, err = io.WriteString(w, p.String())
 	return err
+}
+
+// comparisonPage is the page's part of the address that a comparison was written
+// with: what it shows where the address says nothing else.
+func comparisonPage(o Options) string {
+	page := "view=compare"
+	if o.Base > 0 {
+		page += "&base=" + strconv.Itoa(o.Base+1)
+	}
+	for _, label := range o.Labels {
+		page += "&label=" + url.QueryEscape(label)
+	}
+	return page
+}
+
+// dataBlocks are the analyzer and the digests, for the page's script.
+func dataBlocks(ds []*analysis.Digest) (string, error) {
+	a, err := loadAnalyzer()
+	if err != nil {
+		return "", err
+	}
+	worker := string(a.loader) + "\n" + asset("worker.js")
+	blocks := block("data-worker", []byte(worker)) + block("data-wasm", a.wasm)
+	for i, d := range ds {
+		digest, err := packDigest(d)
+		if err != nil {
+			return "", err
+		}
+		id := "data-digest"
+		if len(ds) > 1 {
+			id += "-" + strconv.Itoa(i+1)
+		}
+		blocks += block(id, digest)
+	}
+	return blocks, nil
 }
 
 // block is data in the page. Base64 cannot end the element.

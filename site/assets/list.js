@@ -1,0 +1,51 @@
+// The list of runs: found by a word or a queue, ticked and compared. The list
+// itself is HTML that Go wrote.
+const $ = (id) => document.getElementById(id);
+const form = $("chooser");
+
+if (form) {
+  const runs = [...document.querySelectorAll(".runs > .listed")];
+  const box = (li) => li.querySelector(".pick input");
+  const idle = $("found").textContent;
+  form.hidden = false;
+  for (const li of runs) li.querySelector(".pick").hidden = false;
+
+  // find shows the runs that have every word, of the queue that is chosen.
+  const find = () => {
+    const words = $("find").value.toLowerCase().split(/\s+/).filter(Boolean);
+    let n = 0;
+    for (const li of runs) {
+      const text = li.textContent.toLowerCase();
+      li.hidden = !words.every((w) => text.includes(w)) || ($("queue").value && li.dataset.queue !== $("queue").value);
+      if (!li.hidden) n++;
+    }
+    say(words.length || $("queue").value ? n + " of " + runs.length + " runs" : "");
+  };
+
+  // choose points the link at what is ticked, from the oldest to the newest.
+  const choose = () => {
+    const logs = runs.map(box).filter((b) => b.checked).map((b) => b.value).reverse();
+    const a = $("compare");
+    if (logs.length < 2) {
+      a.removeAttribute("href");
+      a.setAttribute("aria-disabled", "true");
+    } else {
+      const p = new URLSearchParams(logs.map((log) => ["log", log]));
+      p.set("view", "compare");
+      a.href = "#" + p;
+      a.removeAttribute("aria-disabled");
+    }
+    a.textContent = logs.length ? "Compare " + logs.length + (logs.length < 2 ? " run" : " runs") : "Compare";
+    say("");
+  };
+
+  const say = (text) => { $("found").textContent = text || idle; };
+
+  form.addEventListener("submit", (e) => e.preventDefault());
+  $("find").addEventListener("input", find);
+  $("queue").addEventListener("change", find);
+  for (const li of runs) box(li).addEventListener("change", choose);
+  // A browser may give back what was ticked and typed before.
+  find();
+  choose();
+}

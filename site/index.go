@@ -1,0 +1,134 @@
+package site
+
+import (
+	"fmt"
+	"html"
+	"net/url"
+	"slices"
+	"time"
+
+	"queuebench/figure"
+)
+
+// index is the page of a site: the list of its runs, which can be read with
+// scripts off, and the place where scripts put a run.
+func index(list List) string {
+	var p page
+	p.head("Queuebench: runs", siteCSP, `<link rel="stylesheet" href="page.css">`)
+	p.top(`<a href="./">Queuebench</a>`, `<a id="all-runs" href="./" hidden>All runs</a>`)
+	p.WriteString(`<main id="main">
+<p id="page-error" class="error" role="alert" hidden></p>
+<div id="loading" class="loading" role="status" hidden><p id="loading-text"></p><progress id="loading-bar" max="1" aria-label="Progress"></progress></div>
+<ul id="opened" class="opened" hidden></ul>
+<section id="run-list"><h1 class="run">Runs</h1>
+<noscript><p class="note">Each run has a plain page, with its tables and figures. To change what they show, and to compare runs, this page needs scripts and WebAssembly.</p></noscript>
+`)
+	if len(list.Runs) == 0 {
+		p.WriteString("<p>No run has been added yet: <code>analyze site RUN --out DIR</code> adds one.</p>\n")
+	}
+	chooser(&p, list)
+	p.WriteString("<ul class=\"runs\">\n")
+	for i, e := range list.Runs {
+		listed(&p, e, before(list.Runs, i))
+	}
+	p.WriteString("</ul></section>\n<div id=\"controls-holder\" class=\"controls-holder\" hidden></div>\n</main>\n")
+	p.foot("Runs are read and computed in this browser; nothing is uploaded.")
+	p.WriteString("<script type=\"module\" src=\"site.js\"></script>\n<script type=\"module\" src=\"list.js\"></script>\n</body>\n</html>\n")
+	return p.String()
+}
+
+// chooser finds runs by a word or by their queue, and compares those that are
+// ticked. It waits for its script.
+func chooser(p *page, list List) {
+	if len(list.Runs) < 2 {
+		return
+	}
+	p.WriteString(`<form id="chooser" class="chooser" role="search" aria-label="Find and compare runs" hidden>
+<div class="field grow"><label for="find">Find</label><input type="search" id="find" autocomplete="off" spellcheck="false"></div>
+<div class="field"><label for="queue">Queue</label><select id="queue"><option value="">all</option>`)
+	var queues []string
+	for _, e := range list.Runs {
+		if !slices.Contains(queues, e.Queue) {
+			queues = append(queues, e.Queue)
+		}
+	}
+	slices.Sort(queues)
+	for _, q := range queues {
+		p.WriteString(`<option>` + html.EscapeString(q) + `</option>`)
+	}
+	p.WriteString(`</select></div>
+<a id="compare" class="button" role="link" aria-disabled="true">Compare</a>
+<p id="found" class="status" role="status" aria-live="polite">Tick two runs or more to compare them; the oldest is the base.</p></form>
+`)
+}
+
+// listed is one run of the list. previous is the run that it is offered to be
+// compared with; nil for none.
+func listed(p *page, e Entry, previous *Entry) {
+	file := html.EscapeString(url.QueryEscape(e.File))
+	name := html.EscapeString(e.Run)
+	p.WriteString(`<li class="listed" data-queue="` + html.EscapeString(e.Queue) + `">`)
+	p.WriteString(`<label class="pick" hidden><input type="checkbox" name="log" value="` + html.EscapeString(e.File) + `"><span class="unseen">Compare ` + name + `</span></label>`)
+	p.WriteString(`<a class="open" href="#log=` + file + `"><span class="name">` + name + `</span>`)
+	when := ""
+	if e.StartedNs > 0 {
+		when = time.Unix(0, e.StartedNs).UTC().Format("2006-01-02 15:04 UTC")
+	}
+	p.WriteString(`<span class="when">` + when + `</span><span class="what">` + html.EscapeString(e.Queue))
+	if !e.Complete {
+		p.WriteString(", incomplete")
+	}
+	p.WriteString(`</span>` + sparkline(e.Steps) + `<span class="numbers">`)
+	for i, s := range e.Steps {
+		if i == 6 {
+			fmt.Fprintf(p, "<span>and %d more steps</span>", len(e.Steps)-i)
+			break
+		}
+		p.WriteString("<span>" + html.EscapeString(s.Rate+" msg/s: p50 "+s.P50+", p99 "+s.P99) + "</span>")
+	}
+	p.WriteString(`</span></a><span class="more">`)
+	if e.Page != "" {
+		p.WriteString(`<a href="` + html.EscapeString((&url.URL{Path: e.Page}).String()) + `">Plain page<span class="unseen"> of ` + name + `</span></a>`)
+	}
+	if previous != nil {
+		p.WriteString(` <a href="#log=` + html.EscapeString(url.QueryEscape(previous.File)) + `&amp;log=` + file + `&amp;view=compare">Compare with the one before<span class="unseen">: ` + html.EscapeString(previous.Run) + `</span></a>`)
+	}
+	p.WriteString("</span></li>\n")
+}
+
+// before is the next older run of the same queue that has a rate in common with
+// run i: runs stand from the newest to the oldest.
+func before(runs []Entry, i int) *Entry {
+	for k := i + 1; k < len(runs); k++ {
+		if runs[k].Queue != runs[i].Queue {
+			continue
+		}
+		for _, s := range runs[k].Steps {
+			if slices.ContainsFunc(runs[i].Steps, func(o EntryStep) bool { return o.Rate == s.Rate }) {
+				return &runs[k]
+			}
+		}
+	}
+	return nil
+}
+
+// sparkline draws p50 and p99 over the steps in the order of their rate, each on
+// the same logarithmic axis. The numbers stand beside it, so it is hidden from
+// those who hear the page. It is empty where there is nothing to draw.
+func sparkline(steps []EntryStep) string {
+	s := figure.Sparkline{}
+	sorted := slices.Clone(steps)
+	slices.SortStableFunc(sorted, func(a, b EntryStep) int {
+		switch {
+		case a.RatePerS < b.RatePerS:
+			return -1
+		case a.RatePerS > b.RatePerS:
+			return 1
+		}
+		return 0
+	})
+	for _, st := range sorted {
+		s.Low, s.High = append(s.Low, st.P50Ns), append(s.High, st.P99Ns)
+	}
+	return s.SVG()
+}

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 
-	"golang.org/x/image/font/gofont/goregular"
 	"golang.org/x/image/font/opentype"
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/text"
@@ -20,7 +19,7 @@ import (
 const typeface = "Go"
 
 var parseFace = sync.OnceValue(func() *font.Cache {
-	f, err := opentype.Parse(goregular.TTF)
+	f, err := opentype.Parse(faceBytes)
 	if err != nil {
 		// The bytes are compiled in: this is a broken build, not an input.
 		panic(fmt.Sprintf("figure: the built-in face Go Regular does not parse: %v", err))

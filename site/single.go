@@ -81,6 +81,9 @@ func writeSingle(w io.Writer, ds []*analysis.Digest, o Options, brand string, bu
 	var p page
 	p.head(doc.Title, csp, "<style>\n"+styles()+"</style>")
 	nav := `<a href="#facts" data-goto>How it was measured</a>`
+	if len(ds) > 1 && !o.Light {
+		nav = `<a href="#view=compare">Comparison</a> ` + nav
+	}
 	if o.site != "" {
 		nav = `<a href="../">All runs</a> <a href="../#log=` + html.EscapeString(url.QueryEscape(o.site)) + `">Explore this run</a> ` + nav
 	}

@@ -7,11 +7,12 @@ import (
 	"syscall/js"
 
 	"queuebench/report"
+	"queuebench/report/comparison"
 	"queuebench/report/session"
 )
 
 func main() {
-	s := &session.Session{}
+	s := &session.Session{Compare: comparison.Build}
 	js.Global().Set("queuebench", map[string]any{
 		// open takes [{name, data: Uint8Array}, …] and answers {runs: [{name, from, error}, …]}.
 		"open": js.FuncOf(func(_ js.Value, args []js.Value) any {

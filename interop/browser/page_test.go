@@ -215,7 +215,7 @@ func TestHostileName(t *testing.T) {
 	c.look(1200, 900, false)
 	c.do(chromedp.Navigate(address))
 	c.wait(`document.getElementById("main").dataset.routed === "true"`)
-	c.do(chromedp.Click(".runs a"))
+	c.do(chromedp.Click(".runs .open"))
 	c.wait(ready)
 	check(c)
 }
@@ -231,11 +231,11 @@ func TestSiteList(t *testing.T) {
 	b.look(1200, 900, false)
 	b.do(chromedp.Navigate(address))
 	b.wait(`document.getElementById("main").dataset.routed === "true"`)
-	if n := eval[int](b, `document.querySelectorAll(".runs a").length`); n != 2 {
+	if n := eval[int](b, `document.querySelectorAll(".runs .open").length`); n != 2 {
 		t.Fatalf("%d runs are listed", n)
 	}
 	b.shot("list")
-	b.do(chromedp.Evaluate[chromedp.Void](`[...document.querySelectorAll(".runs a")].find(a => a.textContent.includes("second")).click()`))
+	b.do(chromedp.Evaluate[chromedp.Void](`[...document.querySelectorAll(".runs .open")].find(a => a.textContent.includes("second")).click()`))
 	b.wait(ready)
 	compare(b, second, analysis.View{})
 

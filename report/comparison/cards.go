@@ -30,7 +30,7 @@ func (b *builder) cards(w *markup.Writer) error {
 			w.Open("button", "type", "button", "data-set", "base="+itoa(s.at[0]+1)).Raw(`Make it the base</button> `)
 		}
 		for _, k := range s.at {
-			w.Open("button", "type", "button", "data-set", "view=run&run="+itoa(k+1))
+			w.Open("button", "type", "button", "data-set", "view=&run="+itoa(k+1))
 			if len(s.at) == 1 {
 				w.Raw(`Open this run</button> `)
 			} else {

@@ -1,3 +1,5 @@
+//go:build !js
+
 package comparison_test
 
 import (

@@ -19,8 +19,10 @@ import (
 
 // The page's keys of an address that say which of the open runs is shown.
 const (
-	keyRun  = "run"  // its number, from 1
-	keyView = "view" // viewCompare: all of them beside each other
+	keyRun   = "run"   // its number, from 1
+	keyView  = "view"  // viewCompare: all of them beside each other
+	keyBase  = "base"  // the number of the run that the others are held against
+	keyLabel = "label" // of a comparison's runs, one for each in their order
 
 	viewCompare = "compare"
 )
@@ -76,6 +78,10 @@ func (s *Session) View(fragment string, width int, part string) (report.Document
 	switch what := page.Get(keyView); what {
 	case "":
 	case viewCompare:
+		o.Labels = page[keyLabel]
+		if o.Base, err = s.number(keyBase, page.Get(keyBase)); err != nil {
+			return report.Document{}, err
+		}
 		return s.compared(v, o)
 	default:
 		return report.Document{}, fmt.Errorf("there is no view %q: leave the key out, or write view=%s", what, viewCompare)
@@ -96,14 +102,24 @@ func (s *Session) named(number string) (*analysis.Digest, error) {
 	if len(s.Runs) == 0 {
 		return nil, errors.New("no run is open")
 	}
-	n := 1
-	if number != "" {
-		var err error
-		if n, err = strconv.Atoi(number); err != nil || n < 1 || n > len(s.Runs) {
-			return nil, fmt.Errorf("run=%s: the open runs have the numbers 1 to %d", number, len(s.Runs))
-		}
+	i, err := s.number(keyRun, number)
+	if err != nil {
+		return nil, err
 	}
-	return s.Runs[n-1].Digest, s.Runs[n-1].Err
+	return s.Runs[i].Digest, s.Runs[i].Err
+}
+
+// number is the index of the run of a number from 1, as the key of an address has
+// it; 0 where it has none.
+func (s *Session) number(key, text string) (int, error) {
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > len(s.Runs) {
+		return 0, fmt.Errorf("%s=%s: the open runs have the numbers 1 to %d", key, text, len(s.Runs))
+	}
+	return n - 1, nil
 }
 
 // compared draws all open runs beside each other. One that could not be read is

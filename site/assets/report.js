@@ -19,9 +19,20 @@ const view = new View(analyzer, main);
 view.width = Number(main.dataset.width);
 view.form("");
 
+// A comparison shows all its runs where the address names none.
+const page = main.dataset.page || "";
+if (page) {
+  const ask = analyzer.view.bind(analyzer);
+  analyzer.view = (fragment, width) => {
+    const p = new URLSearchParams(fragment), has = new Set(p.keys());
+    if (!has.has("run") || has.has("view")) for (const [k, v] of new URLSearchParams(page)) if (!has.has(k)) p.append(k, v);
+    return ask(p.toString(), width);
+  };
+}
+
 try {
-  const [run] = await analyzer.open([{ name: "the digest in this file", blob: new Blob([bytes("data-digest")]) }]);
-  if (run.error) throw new Error(run.error);
+  const files = [...document.querySelectorAll('[id^="data-digest"]')].map((e) => ({ name: "a digest in this file", blob: new Blob([bytes(e.id)]) }));
+  for (const run of await analyzer.open(files)) if (run.error) throw new Error(run.error);
   main.dataset.ready = "true";
   // What was drawn beforehand stays, unless the address asks for another view
   // or the figures do not fit the screen.

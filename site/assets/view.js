@@ -4,7 +4,7 @@
 import { Plots } from "./plot.js";
 import { Texts } from "./texts.js";
 
-const pageKeys = ["log", "run", "step", "repeat", "view"];
+const pageKeys = ["log", "run", "step", "repeat", "view", "base", "label"];
 
 export class View {
   constructor(analyzer, main) {
@@ -60,6 +60,15 @@ export class View {
     this.hash = location.hash;
     window.addEventListener("popstate", moved);
     window.addEventListener("hashchange", moved);
+    // A button that names keys of the address and their values sets them: an
+    // empty value takes the key away.
+    document.addEventListener("click", (e) => {
+      const b = e.target.closest && e.target.closest("button[data-set]");
+      if (!b) return;
+      const p = new URLSearchParams(View.address());
+      for (const [k, v] of new URLSearchParams(b.dataset.set)) if (v) p.set(k, v); else p.delete(k);
+      location.hash = p.toString();
+    });
     document.addEventListener("click", (e) => {
       const a = e.target.closest && e.target.closest("a[data-goto]");
       if (!a) return;

@@ -2,4 +2,3 @@ module codeberg.org/go-fonts/liberation
 
 go 1.24.0
 
-require golang.org/x/image v0.48.0

@@ -1,7 +1,7 @@
 // Package liberationserifitalic stands in for a face that the page does not use.
 package liberationserifitalic
 
-import "golang.org/x/image/font/gofont/goregular"
+import "codeberg.org/go-fonts/liberation/measures"
 
-// TTF is Go Regular, which is linked once whatever the number of names for it.
-var TTF = goregular.TTF
+// TTF is linked once whatever the number of names for it.
+var TTF = measures.TTF

@@ -56,7 +56,8 @@ func writeSingle(w io.Writer, ds []*analysis.Digest, o Options, brand string, bu
 	fitted := make([]*analysis.Digest, len(ds))
 	for i, d := range ds {
 		var err error
-		if fitted[i], err = d.Fit(analysis.PageBytes); err != nil {
+		// Of more than two runs each gets less room: the file stays below 4 MB.
+		if fitted[i], err = d.Fit(min(analysis.PageBytes, 2*analysis.PageBytes/len(ds))); err != nil {
 			return err
 		}
 	}

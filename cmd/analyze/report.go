@@ -64,7 +64,7 @@ func reportOf(c *cli.Context, v analysis.View) (func(io.Writer) error, error) {
 		return nil, err
 	} else if !comparing {
 		d, err := oneRun(c, v)
-		if !errors.Is(err, rawlog.ErrNotHalves) {
+		if args := c.Args().Slice(); !errors.Is(err, rawlog.ErrNotHalves) || len(slices.Compact(slices.Sorted(slices.Values(args)))) < len(args) {
 			return func(w io.Writer) error { return site.WriteReport(w, d, v, o) }, err
 		}
 	}

@@ -131,6 +131,9 @@ func TestComparison(t *testing.T) {
 			if eval[bool](b, `Boolean(document.querySelector("table.comparison"))`) {
 				t.Error("the comparison's table stands beside the run")
 			}
+			if got := eval[string](b, `[...document.querySelectorAll("#main > [data-region]:not([hidden])")].map(e => e.id).slice(0, 4).join(" ")`); got != "headline findings per-rate accounting" {
+				t.Errorf("the run's regions stand as %s", got)
+			}
 			b.change(func() { b.do(chromedp.Evaluate[chromedp.Void](`history.back()`)) })
 			b.wait(`document.querySelector("table.comparison")`)
 			results(b, 1, v, both...)

@@ -225,14 +225,15 @@ export class View {
   // put replaces the fragments, and keeps what was unfolded or scrolled.
   put(doc, q) {
     const kept = new Set(), focus = this.focused();
-    for (const r of doc.regions) {
+    for (const [i, r] of doc.regions.entries()) {
       let el = this.$(r.id);
       if (!el) {
         el = document.createElement("section");
         el.id = r.id;
         el.dataset.region = "";
       }
-      const next = r.id === "headline" ? this.$("controls-holder") : r.id.startsWith("step-") ? this.$("facts") : null;
+      // A run and a comparison share some regions, in the same order.
+      const next = r.id === "headline" ? this.$("controls-holder") : doc.regions.slice(i + 1).map((o) => this.$(o.id)).find(Boolean) || null;
       if (!el.parentNode) this.main.insertBefore(el, next);
       this.fill(el, r.html);
       kept.add(el);

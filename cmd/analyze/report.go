@@ -68,7 +68,7 @@ func reportOf(c *cli.Context, v analysis.View) (func(io.Writer) error, error) {
 			return func(w io.Writer) error { return site.WriteReport(w, d, v, o) }, err
 		}
 	}
-	if !c.IsSet("percentiles") {
+	if !command.IsSet(c, "percentiles") {
 		v.Percentiles = nil // those of a comparison
 	}
 	var ds []*analysis.Digest

@@ -141,7 +141,7 @@ func existingStream(c *cli.Context) (string, error) {
 	topic := c.String("topic")
 	switch {
 	case topic == "":
-	case c.IsSet("partitions"):
+	case command.IsSet(c, "partitions"):
 		return "", command.Misusef("--partitions does nothing with --topic, a stream that is there: leave one out")
 	case c.Int("topics") > 1:
 		return "", command.Misusef("--topics %d with --topic, which names one: leave one out", c.Int("topics"))

@@ -290,7 +290,7 @@ func (w *crew) agree(c *cli.Context, k kind) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if c.IsSet("seed") && agreed.Seed != seed {
+	if command.IsSet(c, "seed") && agreed.Seed != seed {
 		return 0, command.Misusef("--seed %d: the other workers of the run have %d", seed, agreed.Seed)
 	}
 	return agreed.Seed, nil

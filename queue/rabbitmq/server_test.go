@@ -45,14 +45,14 @@ func startNode(t *testing.T, config ...string) *node {
 		fmt.Sprintf("RABBITMQ_NODENAME=queuebench-%d@localhost", n.port), "RABBITMQ_NODE_IP_ADDRESS=127.0.0.1", fmt.Sprint("RABBITMQ_NODE_PORT=", plain),
 		fmt.Sprint("RABBITMQ_DIST_PORT=", freePort(t)), "RABBITMQ_MNESIA_BASE="+filepath.Join(n.dir, "mnesia"), "RABBITMQ_LOG_BASE="+filepath.Join(n.dir, "log"),
 		"RABBITMQ_ENABLED_PLUGINS_FILE="+write("plugins", "[]."), "RABBITMQ_CONFIG_FILE="+strings.TrimSuffix(write("rabbitmq.conf", text), ".conf"))
-	n.start(t)
 	t.Cleanup(func() {
-		n.kill(t)
+		n.kill()
 		// Erlang's name server goes on without its node; it is this one's own.
 		end := exec.Command("epmd", "-kill")
 		end.Env = n.env
 		_ = end.Run()
 	})
+	n.start(t)
 	return n
 }
 
@@ -79,7 +79,7 @@ func (n *node) start(t *testing.T) {
 		t.Fatalf("%v (Debian: apt-get install rabbitmq-server)", err)
 	}
 	log.Close()
-	for range 1200 {
+	for range 3000 { // a busy host takes minutes
 		c, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", n.port))
 		if err == nil {
 			c.Close()
@@ -92,8 +92,10 @@ func (n *node) start(t *testing.T) {
 }
 
 // kill ends all processes of the server with SIGKILL.
-func (n *node) kill(t *testing.T) {
-	t.Helper()
+func (n *node) kill() {
+	if n.cmd == nil || n.cmd.Process == nil {
+		return
+	}
 	_ = syscall.Kill(-n.cmd.Process.Pid, syscall.SIGKILL) // fails only if they have ended
 	_ = n.cmd.Wait()
 }

@@ -149,7 +149,7 @@ class Plot {
     if (!r) return this.hide();
     this.at = i;
     const c = this.columns, n = Math.max(1, r.first);
-    const title = Texts.span(r.cells[0], n > 1 ? r.cells[1] : undefined, c[0].unit);
+    const title = Texts.span(r.cells[0], n > 1 ? r.cells[1] : undefined, isNaN(r.cells[0]) ? "" : c[0].unit);
     const lines = [], dots = [];
     for (let k = n; k < c.length; k++) {
       const cell = r.cells[k];
@@ -219,6 +219,7 @@ class Plot {
       this.handles[name] = h;
     }
     this.holder.classList.add("brushed");
+    this.holder.classList.toggle("windowed", Boolean(this.figure.dataset.windowed));
     this.holder.addEventListener("pointerdown", (e) => { if (!e.target.dataset.handle && this.inside(e)) this.grab(e, "part"); });
     this.holder.addEventListener("dblclick", () => { if (this.figure.dataset.windowed) this.view.set({ from: "", to: "" }, true); });
     this.place();

@@ -5,7 +5,7 @@ export class Texts {
   static saved = (name) => `Saved ${name}.`;
   static notSaved = (reason) => `Not saved: ${reason}`;
   static handles = { warmup: "End of the warm-up", from: "Begin of the part looked at", to: "End of the part looked at" };
-  static span = (from, to, unit) => (from === to || to === undefined ? `${from} ${unit}` : `${from} to ${to} ${unit}`);
+  static span = (from, to, unit) => (from === to || to === undefined ? `${from} ${unit}`.trim() : `${from} to ${to} ${unit}`);
   static seconds = (s) => `${s} s`;
   static slow = "Slow message";
   static keys = "Arrow keys read values; drag, or use the three handles, to look at a part; Escape shows all of it.";

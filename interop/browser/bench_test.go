@@ -1,8 +1,11 @@
 package browser
 
 import (
+	"bytes"
 	"fmt"
 	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -23,10 +26,26 @@ func median(ms []float64) float64 {
 	return ms[len(ms)/2]
 }
 
+// publish serves the run as it is: WriteSite would make its intervals longer, to
+// keep a page small.
+func publish(b *testing.B) string {
+	b.Helper()
+	address, dir := serve(b, long())
+	var packed bytes.Buffer
+	if err := analysis.PackDigest(&packed, long()); err != nil {
+		b.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "runs", "long.digest.gz"), packed.Bytes(), 0o666); err != nil {
+		b.Fatal(err)
+	}
+	b.Logf("a digest of %d bytes", packed.Len())
+	return address
+}
+
 // BenchmarkPageFirstFigure opens a published digest in a new tab, until its first
 // figure is there: median in ms, of what is to be at most 1,500.
 func BenchmarkPageFirstFigure(b *testing.B) {
-	address, _ := serve(b, long())
+	address := publish(b)
 	var all []float64
 	for i := range b.N {
 		t := newTab(b)
@@ -43,7 +62,7 @@ func BenchmarkPageFirstFigure(b *testing.B) {
 // spectrum and the tables below the time line are new (at most 100 ms), and until
 // the whole page is.
 func BenchmarkPageZoom(b *testing.B) {
-	address, _ := serve(b, long())
+	address := publish(b)
 	t := newTab(b)
 	t.look(1200, 900, false)
 	t.open(address + "#log=" + url.QueryEscape("runs/long.digest.gz") + "&step=1")

@@ -7,6 +7,7 @@ GO ?= go
 TOOLS := $(CURDIR)/.tools
 VERSITYGW_VERSION := v1.8.0
 STATICCHECK_VERSION := v0.8.2
+GOVULNCHECK_VERSION := v1.9.0
 STATICCHECK := $(TOOLS)/staticcheck
 WASM_EXEC = $(shell $(GO) env GOROOT)/lib/wasm/go_js_wasm_exec
 # What runs in WebAssembly too, with the same golden files. The log's reader is
@@ -15,7 +16,7 @@ WASM_EXEC = $(shell $(GO) env GOROOT)/lib/wasm/go_js_wasm_exec
 WASM_ROOMS := ./stats/... ./analysis/... ./figure/... ./report/...
 NESTED := wasm interop/browser interop/kubernetes
 
-.PHONY: build page bench bench-min analyze demo test test-interop test-spark lint test-unit test-wasm test-browser bench-delta bench-runner bench-log bench-analyze bench-page tools clean fuzz
+.PHONY: build page bench bench-min analyze demo test test-interop test-spark lint test-unit test-wasm test-browser bench-delta bench-runner bench-log bench-analyze bench-page tools clean fuzz licences release reproducible vulnerabilities
 
 build: bench analyze
 
@@ -116,5 +117,28 @@ $(TOOLS)/staticcheck-$(STATICCHECK_VERSION):
 	GOBIN=$(TOOLS) $(GO) install honnef.co/go/tools/cmd/staticcheck@$(STATICCHECK_VERSION)
 	touch $@
 
+# Licences of all that bench and analyze link, for every system of a release; one
+# that must not be linked, or that is not known, is an error.
+licences:
+	scripts/release.sh licences
+
+# Programs for Linux, macOS and Windows on amd64 and arm64 in dist, with
+# LICENSES.txt, sbom.cdx.json and SHA256SUMS.
+release: page
+	scripts/release.sh all
+
+# The same sources twice, from two folders: the same bytes.
+reproducible: page
+	scripts/release.sh reproducible
+
+# Known vulnerabilities in what is called. VULNDB=file:///… is another database.
+VULNDB ?=
+vulnerabilities: $(TOOLS)/govulncheck-$(GOVULNCHECK_VERSION)
+	GOVULNCHECK=$(TOOLS)/govulncheck scripts/vulnerabilities.sh $(VULNDB)
+
+$(TOOLS)/govulncheck-$(GOVULNCHECK_VERSION):
+	GOBIN=$(TOOLS) $(GO) install golang.org/x/vuln/cmd/govulncheck@$(GOVULNCHECK_VERSION)
+	touch $@
+
 clean:
-	rm -rf bin demo .tools site/built/analyze.wasm* site/built/wasm_exec.js
+	rm -rf bin dist demo .tools site/built/analyze.wasm* site/built/wasm_exec.js

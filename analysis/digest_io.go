@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"queuebench/internal/inflate"
 	"queuebench/stats"
 	"queuebench/stats/hdrlog"
 )
@@ -136,18 +137,26 @@ func splitSigns(b []stats.Bucket) (neg, pos []stats.Bucket) {
 // seven times what ten rates of 300 intervals need.
 const maxDigestBuckets = 1 << 25
 
+// maxDigestIntervals bounds it, too: 24 days at a second each, some 1.2 GB.
+// maxDigestBytes is the most that a digest decompresses to.
+const (
+	maxDigestIntervals = 1 << 21
+	maxDigestBytes     = 1 << 30
+)
+
 // ReadDigest reads what WriteDigest writes, also gzipped. The error is
 // ErrNotDigest for anything else, and says where a digest is damaged or cut
 // short.
 func ReadDigest(r io.Reader) (*Digest, error) {
 	br := bufio.NewReaderSize(r, 64<<10)
 	if magic, _ := br.Peek(2); len(magic) == 2 && magic[0] == 0x1f && magic[1] == 0x8b {
-		z, err := gzip.NewReader(br)
+		packed := inflate.NewCounter(br)
+		z, err := gzip.NewReader(packed)
 		if err != nil {
 			return nil, fmt.Errorf("reading a digest: %w", err)
 		}
 		defer z.Close()
-		br = bufio.NewReaderSize(z, 64<<10)
+		br = bufio.NewReaderSize(inflate.Guard(z, packed, maxDigestBytes), 64<<10)
 	}
 	p := digestParser{log: hdrlog.NewReader(br)}
 	for !p.ended {
@@ -169,6 +178,8 @@ type digestParser struct {
 	ended   bool
 	lines   int
 	buckets int
+	// intervals of all steps
+	intervals int
 	// The lines that the current step still owes.
 	step *StepDigest
 	own  []bool
@@ -251,6 +262,9 @@ func (p *digestParser) comment(text []byte) error {
 		var r stepRecord
 		if err := json.Unmarshal(body, &r); err != nil {
 			return fmt.Errorf("step: %w", err)
+		}
+		if p.intervals += len(r.Intervals.Scheduled); p.intervals > maxDigestIntervals {
+			return fmt.Errorf("more than %d intervals in one digest", maxDigestIntervals)
 		}
 		s, err := r.stepDigest()
 		if err != nil {

@@ -24,6 +24,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"queuebench/analysis"
+	"queuebench/internal/inflate"
 )
 
 // Options say what a file does not.
@@ -142,18 +143,20 @@ func (s *source) open(r io.Reader) (closeIt func(), err error) {
 	magic, _ := s.r.Peek(4)
 	switch {
 	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}):
-		z, err := gzip.NewReader(s.r)
+		packed := inflate.NewCounter(s.r)
+		z, err := gzip.NewReader(packed)
 		if err != nil {
 			return closeIt, s.fail(0, "gzip: %w", err)
 		}
-		s.r = bufio.NewReaderSize(z, headSize)
+		s.r = bufio.NewReaderSize(inflate.Guard(z, packed, 0), headSize)
 	case bytes.Equal(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}):
-		z, err := zstd.NewReader(s.r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(64<<20), zstd.WithDecoderLowmem(true))
+		packed := inflate.NewCounter(s.r)
+		z, err := zstd.NewReader(packed, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(64<<20), zstd.WithDecoderLowmem(true))
 		if err != nil {
 			return closeIt, s.fail(0, "zstd: %w", err)
 		}
 		closeIt = z.Close
-		s.r = bufio.NewReaderSize(z, headSize)
+		s.r = bufio.NewReaderSize(inflate.Guard(z, packed, 0), headSize)
 	}
 	if mark, _ := s.r.Peek(3); bytes.Equal(mark, []byte("\xef\xbb\xbf")) {
 		_, _ = s.r.Discard(3) // what was peeked is there

@@ -13,7 +13,7 @@ const runArgument = "RUN is the address that bench printed last: a folder, or s3
 func newApp() *cli.App {
 	return &cli.App{
 		Name:    "analyze",
-		Version: version.Text(),
+		Version: version.Long(),
 		Description: "Prints percentiles, accounting and findings of recorded runs, compares runs and holds them to limits,\n" +
 			"draws them as figures, and writes them as one HTML file or a static site.",
 		UsageText: "   analyze summary RUN\n" +
@@ -46,7 +46,7 @@ func versionCommand() *cli.Command {
 		Description: "Prints the version of this program, its revision, and the Go that built it.",
 		UsageText:   "   analyze version",
 		Action: func(c *cli.Context) error {
-			return command.Print(c.App.Writer, "%s %s\n", c.App.Name, version.Text())
+			return command.Print(c.App.Writer, "%s %s\n", c.App.Name, version.Long())
 		},
 	}
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"queuebench/internal/command"
-	"queuebench/internal/version"
 )
 
 func main() {
@@ -28,7 +27,7 @@ func newApp() *cli.App {
 	}
 	return &cli.App{
 		Name:        "bench",
-		Version:     version.Text(),
+		Version:     longVersion(),
 		Description: "Prints a table of what happened at each rate; its last line is the address of the\nraw log, which every analyze command takes.",
 		UsageText: `   bench sweep --queue delta --rates 1000,10000 --duration 2s --commit-interval 100ms
    bench run --queue memory --rate 10000 --duration 2s`,

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 )
 
 // Number is the version of the module: a release's tag, or "devel" with the
@@ -28,6 +29,32 @@ func Number() string {
 		}
 	}
 	return "devel" + revision + dirty
+}
+
+// Long is Text, and all else that tells one build from another: the revision,
+// whether something was changed in it, the build tags, and what the program
+// names besides, such as "queues delta, memory".
+func Long(more ...string) string {
+	parts := []string{Text()}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		set := map[string]string{}
+		for _, s := range info.Settings {
+			set[s.Key] = s.Value
+		}
+		commit := "commit not known"
+		if r := set["vcs.revision"]; r != "" {
+			commit = "commit " + r
+			if set["vcs.modified"] == "true" {
+				commit += " with changes"
+			}
+		}
+		tags := "no tags"
+		if set["-tags"] != "" {
+			tags = "tags " + set["-tags"]
+		}
+		parts = append(parts, commit, tags)
+	}
+	return strings.Join(append(parts, more...), "; ")
 }
 
 // Text is the version with the Go that built it.

@@ -7,6 +7,7 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 
+	"queuebench/internal/pagecheck"
 	"queuebench/internal/thriftwalk"
 )
 
@@ -81,8 +82,31 @@ func checkPages(body []byte, md *format.ColumnMetaData) error {
 		if n < 0 || int64(n) > left || h.CompressedPageSize < 0 || int(h.CompressedPageSize) > len(rest) || h.UncompressedPageSize < 0 || h.UncompressedPageSize > maxPageBytes {
 			return errClaims
 		}
+		if err := checkSize(md.Codec, &h, rest[:h.CompressedPageSize]); err != nil {
+			return err
+		}
 		rest = rest[h.CompressedPageSize:]
 		left -= int64(n)
 	}
 	return nil
+}
+
+// checkSize holds a page against the size that it claims. Levels of a page of
+// version 2 stand before what is compressed.
+func checkSize(codec format.CompressionCodec, h *format.PageHeader, page []byte) error {
+	size := int(h.UncompressedPageSize)
+	if h.DataPageHeaderV2.Valid {
+		v := &h.DataPageHeaderV2.V
+		levels := int(v.DefinitionLevelsByteLength) + int(v.RepetitionLevelsByteLength)
+		if v.IsCompressed.Valid && !v.IsCompressed.V {
+			codec = format.Uncompressed
+		}
+		if size -= levels; size < 0 {
+			return errClaims
+		}
+		if page = page[levels:]; len(page) == 0 && size == 0 {
+			return nil // nothing but nulls
+		}
+	}
+	return pagecheck.Check(codec, page, size)
 }

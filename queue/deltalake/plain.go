@@ -7,6 +7,8 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
+
+	"queuebench/internal/pagecheck"
 )
 
 // errNotPlain says that a column chunk is none of those that plainPages reads.
@@ -43,10 +45,13 @@ func plainPages(body []byte, md *format.ColumnMetaData, optional bool, yield fun
 		}
 		page := rest[:size:size]
 		rest = rest[size:]
-		if h.UncompressedPageSize > maxPageBytes {
+		if h.UncompressedPageSize < 0 || h.UncompressedPageSize > maxPageBytes {
 			return errNotPlain
 		}
 		if md.Codec != format.Uncompressed {
+			if pagecheck.Check(md.Codec, page, int(h.UncompressedPageSize)) != nil {
+				return errNotPlain // and the other way says why
+			}
 			var err error
 			if page, err = codec.Decode(nil, page); err != nil {
 				return errNotPlain

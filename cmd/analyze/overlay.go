@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"html"
 	"io"
 	"math"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -107,9 +109,18 @@ func overlayLabels(all []analysis.Summary) []string {
 // overlaid is one summary with the steps of all, each a variant of its run.
 func overlaid(all []analysis.Summary, labels []string) analysis.Summary {
 	var sum analysis.Summary
+	// A figure has room for some lines: the first run of each queue comes before the
+	// second of any.
+	turn, seen := make([]int, len(all)), map[string]int{}
+	order := make([]int, len(all))
 	for i := range all {
+		turn[i], order[i] = seen[all[i].Queue.Kind], i
+		seen[all[i].Queue.Kind]++
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(turn[a], turn[b]) })
+	for _, i := range order {
 		for _, s := range all[i].Steps {
-			s.Variant = strings.TrimSuffix(labels[i]+", "+s.Variant, ", ")
+			s.Variant = strings.Replace(strings.TrimSuffix(labels[i]+", "+s.Variant, ", "), "in-process floor", "floor", 1)
 			sum.Steps = append(sum.Steps, s)
 		}
 	}
@@ -153,8 +164,8 @@ func cleaned(cells []string) []string {
 func overlayPage(w io.Writer, f figure.Figure, header []string, rows [][]string) error {
 	var b strings.Builder
 	b.WriteString("<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>" + html.EscapeString(f.Title) + "</title>\n" +
-		"<style>body{font:15px/1.5 system-ui,sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem}table{border-collapse:collapse}" +
-		"td,th{padding:.3rem .6rem;border-bottom:1px solid #ccc;text-align:left;vertical-align:top}td:not(:last-child){white-space:nowrap}svg{max-width:100%;height:auto}</style>\n")
+		"<style>body{font:15px/1.5 system-ui,sans-serif;max-width:85rem;margin:2rem auto;padding:0 1rem}table{border-collapse:collapse}" +
+		"td,th{padding:.3rem .6rem;border-bottom:1px solid #ccc;text-align:left;vertical-align:top}td:not([rowspan]){white-space:nowrap}svg{max-width:100%;height:auto}</style>\n")
 	b.WriteString("<h1>" + html.EscapeString(f.Title) + "</h1>\n")
 	svg, err := f.SVG()
 	if err != nil {
@@ -166,10 +177,20 @@ func overlayPage(w io.Writer, f figure.Figure, header []string, rows [][]string)
 		b.WriteString("<th>" + html.EscapeString(h) + "</th>")
 	}
 	b.WriteString("</tr></thead><tbody>\n")
-	for _, row := range rows {
+	for i, row := range rows {
 		b.WriteString("<tr>")
-		for _, cell := range row {
+		last := len(row) - 1
+		for _, cell := range row[:last] {
 			b.WriteString("<td>" + html.EscapeString(cell) + "</td>")
+		}
+		// What all rates of a run share stands beside them once.
+		same := func(k int) bool { return rows[k][0] == row[0] && rows[k][last] == row[last] }
+		if i == 0 || !same(i-1) {
+			n := 1
+			for i+n < len(rows) && same(i+n) {
+				n++
+			}
+			fmt.Fprintf(&b, `<td rowspan="%d">%s</td>`, n, html.EscapeString(row[last]))
 		}
 		b.WriteString("</tr>\n")
 	}

@@ -3,6 +3,8 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"net/url"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -24,10 +26,20 @@ func summaryCommand() *cli.Command {
 			"   analyze summary RUN --warmup 0s --percentiles 50,99,99.9\n" +
 			"   analyze summary RUN --from 2s --to 3s\n" +
 			"   analyze summary --only end-to-end RUN\n" +
-			"   analyze summary --json RUN",
-		Flags: append(append(append(cutFlags(), onlyFlag(), &cli.BoolFlag{Name: "json", Usage: "print JSON, schema " + analysis.SummarySchema}, referenceFlag()), importFlags()...), storeflags.Flags()...),
+			"   analyze summary --json RUN\n" +
+			"   analyze summary RUN --markdown --link https://example.org/benchmarks/",
+		Flags: append(append(append(cutFlags(), onlyFlag(), &cli.BoolFlag{Name: "json", Usage: "print JSON, schema " + analysis.SummarySchema},
+			&cli.BoolFlag{Name: "markdown", Usage: "print Markdown, for a pull request"},
+			&cli.StringFlag{Name: "link", Usage: "with --markdown: address of the published site or report; the link that is printed opens this view of it"}, referenceFlag()), importFlags()...), storeflags.Flags()...),
 		Action: func(c *cli.Context) error {
 			v, err := viewOf(c)
+			if err != nil {
+				return err
+			}
+			if c.Bool("json") && c.Bool("markdown") {
+				return command.Misusef("--json and --markdown: give one of them")
+			}
+			link, err := linkOf(c, v)
 			if err != nil {
 				return err
 			}
@@ -40,6 +52,8 @@ func summaryCommand() *cli.Command {
 				enc := json.NewEncoder(c.App.Writer)
 				enc.SetIndent("", "  ")
 				err = enc.Encode(s)
+			} else if c.Bool("markdown") {
+				err = analysis.WriteMarkdown(c.App.Writer, s, link)
 			} else {
 				err = analysis.WriteText(c.App.Writer, s)
 			}
@@ -49,4 +63,31 @@ func summaryCommand() *cli.Command {
 			return err
 		},
 	}
+}
+
+// linkOf is the address of --link with the view in its fragment, beside what that
+// has already.
+func linkOf(c *cli.Context, v analysis.View) (string, error) {
+	link := c.String("link")
+	switch {
+	case link == "":
+		return "", nil
+	case !c.Bool("markdown"):
+		return "", command.Misusef("--link is part of what --markdown prints: give both")
+	}
+	u, err := url.Parse(link)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || strings.ContainsAny(link, "<>\n ") {
+		return "", command.Misusef("--link %.80q is no address of a page: write https://host/path/", link)
+	}
+	if !c.IsSet("percentiles") {
+		v.Percentiles = nil // the page's own
+	}
+	page, fragment, _ := strings.Cut(link, "#")
+	if f := v.Fragment(); f != "" {
+		fragment = strings.TrimPrefix(fragment+"&"+f, "&")
+	}
+	if fragment == "" {
+		return page, nil
+	}
+	return page + "#" + fragment, nil
 }

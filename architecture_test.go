@@ -49,6 +49,7 @@ var mayEnter = map[string]string{
 	"report/session":       "analysis report",
 	"report/reporttest":    "analysis rawlog stats queue clock",
 	"site":                 "internal/loopback analysis figure report report/comparison",
+	"site/publish":         "objectstore",
 	"site/buildpage":       "",
 	"runner/envelope":      "",
 	"runner/schedule":      "",
@@ -89,7 +90,7 @@ var mayEnter = map[string]string{
 	"summarysql":           "",
 	"importer":             "analysis internal/inflate rawlog queue stats stats/hdrlog",
 	"importer/parquetfile": "importer analysis internal/pagecheck internal/thriftwalk",
-	"cmd/analyze":          "objectstore analysis analysis/compare analysis/gate analysis/history figure site importer importer/parquetfile exporter summarysql rawlog rawlog/logstore internal/columns internal/command internal/storeflags internal/version",
+	"cmd/analyze":          "objectstore analysis analysis/compare analysis/gate analysis/history figure site importer importer/parquetfile exporter summarysql rawlog rawlog/logstore internal/columns internal/command internal/storeflags internal/version site/publish",
 	"cmd/bench": "queue queue/memory queue/deltalake objectstore objectstore/embedded rawlog rawlog/logwriter runner runner/meeting runner/schedule runner/payload runner/identity runner/framing " +
 		"runner/pace runner/capacity runner/hostinfo runner/calibration runner/metrics runner/tailing stats clock clock/offset workload scenario internal/nearest internal/loopback internal/secret internal/yamlfile internal/columns internal/command internal/storeflags internal/version " +
 		"queue/kafka queue/kafka/embedded queue/broker queue/jetstream queue/rabbitmq queue/redisstreams",

@@ -30,6 +30,7 @@ func newApp() *cli.App {
 			reportCommand(),
 			siteCommand(),
 			serveCommand(),
+			publishCommand(),
 			digestCommand(),
 			importCommand(),
 			exportCommand(),

@@ -90,8 +90,9 @@ STEP ?= 30s
 bench-runner:
 	$(GO) test -run '^$$' -bench SendLag -benchtime 5x -timeout 1h ./runner -args -step=$(STEP)
 
-# Messages per second of the analysis: native, WebAssembly, and DuckDB over the
-# same parts. MESSAGES=75000000 is 300 s at 250,000 per second.
+# Messages per second of the analysis, time and peak memory: native, DuckDB over
+# the same parts, and WebAssembly. MESSAGES=75000000 is 300 s at 250,000 per
+# second; RUNS=1 DUCKDB=0 WASM=0 makes that short.
 bench-analyze:
 	scripts/bench-analyze.sh
 

@@ -96,6 +96,7 @@ var mayEnter = map[string]string{
 		"queue/kafka queue/kafka/embedded queue/broker queue/jetstream queue/rabbitmq queue/redisstreams",
 	"interop/duckdb":       "",
 	"internal/benchlog":    "clock objectstore queue rawlog rawlog/logwriter",
+	"internal/benchtable":  "",
 	"interop/spark":        "",
 	"interop/sqltest":      "",
 	"internal/kafkabroker": "",

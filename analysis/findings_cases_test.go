@@ -147,6 +147,14 @@ func boundCases(t *testing.T) []findingCase {
 		{"network-bound", Warning, with(flat(growing(0.9), 118e6, 1e6, "network_out_bytes"), nil), with(flat(growing(0.9), 100e6, 40e6, "network_out_bytes"), nil), "what a link of 1.00 Gbit/s carries"},
 		{"network-bound", Warning, with(flat(growing(0.9), 118e6, 1e6, "network_out_bytes"), nil), with(flat(calm(t), 118e6, 1e6, "network_out_bytes"), nil), "944 Mbit/s"},
 		{"disk-bound", Warning, onDisk(flat(growing(0.9), 80e6, 1e6, "disk_written_bytes"), "./data"), onDisk(flat(growing(0.9), 80e6, 1e6, "disk_written_bytes"), "s3://a/x?endpoint=http://far:9000"), "80.0 MB/s were written"},
+		// At the same mean with a spread, and flat while the queue keeps up.
+		{"disk-bound", Warning, onDisk(flat(growing(0.9), 80e6, 1e6, "disk_written_bytes"), "./data"), onDisk(flat(growing(0.9), 80e6, 20e6, "disk_written_bytes"), "./data"), "without a change"},
+		{"disk-bound", Warning, onDisk(flat(growing(0.9), 80e6, 1e6, "disk_written_bytes"), "/data"), onDisk(flat(calm(t), 80e6, 1e6, "disk_written_bytes"), "/data"), "while the queue fell behind"},
+		// Flat at what no link carries.
+		{"network-bound", Warning, with(flat(growing(0.9), 118e6, 1e6, "network_out_bytes"), nil), with(flat(growing(0.9), 60e6, 1e6, "network_out_bytes"), nil), "what a link of"},
+		// A neighbour in few seconds only.
+		{"cpu-steal", Warning, cpus(2, told(calm(t), func(i int64) Second { return Second{StealNs: 2e9 * (i / 36)} }, "steal_ns")),
+			cpus(2, told(calm(t), func(i int64) Second { return Second{StealNs: 1e9 * (i / 39)} }, "steal_ns")), "in the worst second"},
 		{"producer-queue-grows", Warning, depth(func(i int64) int64 { return 300 * (i + 1) }), depth(func(i int64) int64 { return 300 * (i%5 + 1) }), "to 12,000 messages within 40 s"},
 	}
 }

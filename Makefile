@@ -16,7 +16,7 @@ WASM_EXEC = $(shell $(GO) env GOROOT)/lib/wasm/go_js_wasm_exec
 WASM_ROOMS := ./stats/... ./analysis/... ./figure/... ./report/...
 NESTED := wasm interop/browser interop/kubernetes
 
-.PHONY: build page bench bench-min analyze demo test test-interop test-spark lint test-unit test-wasm test-browser bench-delta bench-runner bench-log bench-analyze bench-page tools clean fuzz licences release reproducible vulnerabilities
+.PHONY: faults build page bench bench-min analyze demo test test-interop test-spark lint test-unit test-wasm test-browser bench-delta bench-runner bench-log bench-analyze bench-page tools clean fuzz licences release reproducible vulnerabilities
 
 build: bench analyze
 
@@ -83,6 +83,12 @@ test-interop:
 # Needs Java, takes minutes, and is no part of the other targets.
 test-spark:
 	scripts/test-spark.sh
+
+# Delta and the uploads of the raw log through a network that loses answers, is
+# overloaded, slow, half open, and gone: ten minutes of each, some 55 in all. A few
+# seconds of each are in make test.
+faults: tools
+	FAULTS_DURATION=$${FAULTS_DURATION:-10m} FAULTS_RATE=$${FAULTS_RATE:-10000} $(GO) test -count=1 -v -timeout 3h ./interop/faults
 
 # How late messages are sent, and what they cost: medians of five steps of STEP,
 # at 10,000 and 1,000,000 messages per second. For a machine that is quiet.

@@ -78,6 +78,7 @@ var mayEnter = map[string]string{
 	"internal/loopback":    "",
 	"internal/secrettest":  "internal/secret rawlog",
 	"internal/columns":     "",
+	"internal/faultproxy":  "",
 	"workload":             "internal/nearest internal/yamlfile",
 	"scenario":             "internal/nearest internal/yamlfile internal/secret stats",
 	"internal/yamlfile":    "",
@@ -95,6 +96,7 @@ var mayEnter = map[string]string{
 		"runner/pace runner/capacity runner/hostinfo runner/calibration runner/metrics runner/tailing stats clock clock/offset workload scenario internal/nearest internal/loopback internal/secret internal/yamlfile internal/columns internal/command internal/storeflags internal/version " +
 		"queue/kafka queue/kafka/embedded queue/broker queue/jetstream queue/rabbitmq queue/redisstreams",
 	"interop/duckdb":       "",
+	"interop/faults":       "",
 	"internal/benchlog":    "clock objectstore queue rawlog rawlog/logwriter",
 	"internal/benchtable":  "",
 	"interop/spark":        "",

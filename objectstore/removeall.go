@@ -3,8 +3,10 @@ package objectstore
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"strings"
 	"sync"
+	"time"
 )
 
 // deleteWorkers is how many Deletes RemoveAll has under way at once.
@@ -16,7 +18,8 @@ const deleteWorkers = 16
 // It lists first and deletes then, so it does not depend on the order of a
 // listing; what is stored below the prefix in the meantime may stay. A store that
 // lists what does not lie below the prefix is believed in nothing: not one object
-// is deleted then.
+// is deleted then. A request that found no answer, or a server in trouble, is made
+// again: to delete twice does no harm.
 func RemoveAll(ctx context.Context, s Store, prefix string) (n int, err error) {
 	fail := func(why string) error {
 		return &Error{Op: "delete", Object: s.Address() + " below " + prefix, Cause: errors.New(why)}
@@ -31,13 +34,21 @@ func RemoveAll(ctx context.Context, s Store, prefix string) (n int, err error) {
 		return 0, fail(err.Error())
 	}
 	var keys []string
-	err = s.List(ctx, ListOptions{Prefix: prefix}, func(info Info) error {
-		if strings.HasPrefix(info.Key, prefix) {
-			keys = append(keys, info.Key)
-			return nil
-		}
-		return fail("the store listed " + info.Key + ", which is not below it")
+	var foreign error
+	err = persist(ctx, removeListing, func(ctx context.Context) error {
+		keys = keys[:0]
+		return s.List(ctx, ListOptions{Prefix: prefix}, func(info Info) error {
+			if strings.HasPrefix(info.Key, prefix) {
+				keys = append(keys, info.Key)
+				return nil
+			}
+			foreign = fail("the store listed " + info.Key + ", which is not below it")
+			return errStop
+		})
 	})
+	if foreign != nil {
+		return 0, foreign
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -48,6 +59,36 @@ func RemoveAll(ctx context.Context, s Store, prefix string) (n int, err error) {
 		err = sweeper.sweep(ctx, prefix)
 	}
 	return n, err
+}
+
+const (
+	removeTries = 7
+	removePause = 50 * time.Millisecond // doubles with each try
+	// A connection may be half open; a listing takes a request for each thousand.
+	removeRequest = 10 * time.Second
+	removeListing = 10 * time.Minute
+)
+
+var errStop = errors.New("stop")
+
+// persist makes a request again that a later try may have an answer to, each for
+// at most limit.
+func persist(ctx context.Context, limit time.Duration, request func(context.Context) error) error {
+	for try := 1; ; try++ {
+		one, cancel := context.WithTimeout(ctx, limit)
+		err := request(one)
+		cancel()
+		var local *fs.PathError
+		final := errors.Is(err, ErrDenied) || errors.Is(err, ErrNoBucket) || errors.Is(err, ErrNotFound) || errors.Is(err, errStop) || errors.As(err, &local)
+		if err == nil || final || try == removeTries || ctx.Err() != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(removePause << try):
+		}
+	}
 }
 
 // deleteKeys deletes with a few workers and stops at the first error.
@@ -63,7 +104,7 @@ func deleteKeys(ctx context.Context, s Store, keys []string) (int, error) {
 	for range min(deleteWorkers, len(keys)) {
 		wg.Go(func() {
 			for key := range work {
-				if err := s.Delete(ctx, key); err != nil {
+				if err := persist(ctx, removeRequest, func(ctx context.Context) error { return s.Delete(ctx, key) }); err != nil {
 					cancel(err)
 					return
 				}

@@ -120,7 +120,7 @@ func overlaid(all []analysis.Summary, labels []string) analysis.Summary {
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(turn[a], turn[b]) })
 	for _, i := range order {
 		for _, s := range all[i].Steps {
-			s.Variant = strings.Replace(strings.TrimSuffix(labels[i]+", "+s.Variant, ", "), "in-process floor", "floor", 1)
+			s.Variant = strings.Replace(strings.TrimSuffix(labels[i]+", "+s.Variant, ", "), "(in-process floor)", "floor", 1)
 			sum.Steps = append(sum.Steps, s)
 		}
 	}

@@ -71,7 +71,7 @@ func WriteSite(dir string, digests []*analysis.Digest) error {
 	files := map[string][]byte{
 		"page.css": []byte(styles()), "analyze.wasm.gz": a.wasm, "wasm_exec.js": a.loader,
 	}
-	for _, name := range []string{"worker.js", "analyzer.js", "texts.js", "plot.js", "view.js", "site.js", "list.js"} {
+	for _, name := range []string{"worker.js", "analyzer.js", "texts.js", "export.js", "plot.js", "view.js", "site.js", "list.js"} {
 		files[name] = []byte(asset(name))
 	}
 	for _, d := range digests {

@@ -71,7 +71,7 @@ func writeSingle(w io.Writer, ds []*analysis.Digest, o Options, brand string, bu
 		if blocks, err = dataBlocks(fitted); err != nil {
 			return err
 		}
-		if script, err = inline("analyzer.js", "texts.js", "plot.js", "view.js", "report.js"); err != nil {
+		if script, err = inline("analyzer.js", "texts.js", "export.js", "plot.js", "view.js", "report.js"); err != nil {
 			return err
 		}
 		hash := sha256.Sum256([]byte(script))

@@ -71,7 +71,7 @@ func TestFullReport(t *testing.T) {
 }
 
 func TestInlineRefusesOtherForms(t *testing.T) {
-	if s, err := inline("analyzer.js", "texts.js", "plot.js", "view.js", "report.js"); err != nil || !strings.Contains(s, "\nclass View") {
+	if s, err := inline("analyzer.js", "texts.js", "export.js", "plot.js", "view.js", "report.js"); err != nil || !strings.Contains(s, "\nclass View") {
 		t.Error(err)
 	}
 	// worker.js is no module and passes; a default export would not.

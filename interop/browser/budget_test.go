@@ -68,7 +68,7 @@ func TestBudgets(t *testing.T) {
 	wg.Go(func() { analyzer, analyzerErr = brotli(path) })
 
 	var page bytes.Buffer
-	for _, name := range []string{"index.html", "page.css", "wasm_exec.js", "worker.js", "analyzer.js", "texts.js", "plot.js", "view.js", "site.js"} {
+	for _, name := range []string{"index.html", "page.css", "wasm_exec.js", "worker.js", "analyzer.js", "texts.js", "export.js", "plot.js", "view.js", "site.js"} {
 		b, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			t.Fatal(err)

@@ -28,3 +28,19 @@ func TestPrices(t *testing.T) {
 		}
 	}
 }
+
+func FuzzParsePrices(f *testing.F) {
+	for _, s := range []string{"standard", "express", "put=5e-6,get=4e-7,list=5e-6", "put=-1", "get=NaN", "list=1e400", ",", "put=0,put=0"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		p, err := objectstore.ParsePrices(text)
+		if err != nil {
+			return
+		}
+		// What is taken costs a finite amount that is not negative.
+		if c := p.Of(objectstore.Counts{Put: 1, PutIfAbsent: 1, Get: 1, Miss: 1, List: 1, Head: 1, Delete: 1}); !(c >= 0 && c < 1e300) {
+			t.Errorf("%q: seven requests cost %v", text, c)
+		}
+	})
+}

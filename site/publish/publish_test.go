@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"queuebench/objectstore"
+	"queuebench/objectstore/embedded"
 	"queuebench/site/publish"
 )
 
@@ -75,5 +76,49 @@ func TestAddresses(t *testing.T) {
 	}
 	if got := publish.Origin("http://h:1/b/p/index.html"); got != "http://h:1" {
 		t.Error(got)
+	}
+}
+
+// Against a server: the second time nothing is sent, and what changed alone the
+// third; each object has its type and its encoding.
+func TestOnlyWhatChangedIsSent(t *testing.T) {
+	server, err := embedded.Start(t.Context(), embedded.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { server.Close() })
+	if err := server.CreateBucket("pages"); err != nil {
+		t.Fatal(err)
+	}
+	store, err := server.Open(t.Context(), "pages", "reports")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	write := func(name, body string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(body), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("index.html", "<p>one</p>")
+	write("runs.json", "{}")
+	write("page.css", "a{}")
+	sent := func() (keys []string) {
+		objects, err := publish.Plan(t.Context(), dir, store)
+		if err == nil {
+			err = publish.Upload(t.Context(), store, objects, func(o publish.Object) { keys = append(keys, o.Key) })
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return keys
+	}
+	for i, want := range []string{"page.css runs.json index.html", "", "index.html"} {
+		if i == 2 {
+			write("index.html", "<p>two</p>")
+		}
+		if got := strings.Join(sent(), " "); got != want {
+			t.Errorf("time %d: %q was sent, want %q", i+1, got, want)
+		}
 	}
 }

@@ -148,4 +148,4 @@ $(TOOLS)/govulncheck-$(GOVULNCHECK_VERSION):
 	touch $@
 
 clean:
-	rm -rf bin dist demo .tools site/built/analyze.wasm* site/built/wasm_exec.js
+	rm -rf bin dist demo .tools site/built/*.wasm* site/built/wasm_exec.js

@@ -90,6 +90,8 @@ var mayEnter = map[string]string{
 	"exporter":             "analysis stats stats/hdrlog",
 	"summarysql":           "",
 	"importer":             "analysis internal/inflate rawlog queue stats stats/hdrlog",
+	"intake":               "analysis importer rawlog clock intake/address",
+	"intake/address":       "rawlog",
 	"importer/parquetfile": "importer analysis internal/pagecheck internal/thriftwalk",
 	"cmd/analyze":          "objectstore analysis analysis/compare analysis/gate analysis/history figure site importer importer/parquetfile exporter summarysql rawlog rawlog/logstore internal/columns internal/command internal/storeflags internal/version site/publish",
 	"cmd/bench": "queue queue/memory queue/deltalake objectstore objectstore/embedded rawlog rawlog/logwriter runner runner/meeting runner/schedule runner/payload runner/identity runner/framing " +
@@ -182,7 +184,7 @@ func TestAnalyzeLinksNoServerAndNoLoad(t *testing.T) {
 }
 
 func TestWASMLinksNoStoreServerOrParquetWriter(t *testing.T) {
-	deps := list(t, "wasm", []string{"GOOS=js", "GOARCH=wasm"}, "-deps", "-tags", "minimal", ".")
+	deps := list(t, "wasm", []string{"GOOS=js", "GOARCH=wasm"}, "-deps", "-tags", "minimal", ".", "./intake")
 	refuse(t, "the WASM module", deps,
 		"github.com/minio", "queuebench/objectstore", "queuebench/runner", "queuebench/rawlog/logwriter", "queuebench/site",
 		"github.com/johannesboyne", "github.com/urfave", "net/http", "crypto/tls", "text/template", "html/template")

@@ -149,7 +149,7 @@ const (
 )
 
 // foreignKeys belong to the page, not to the view: what is looked at, not how.
-var foreignKeys = []string{"log", "run", "step", "repeat", "view", "base", "label"}
+var foreignKeys = []string{"log", "run", "step", "repeat", "view", "base", "label", "columns", "unit", "metric"}
 
 // Fragment is v as the fragment of an address, without "#":
 // warmup=3s&from=5s&to=65s&percentiles=50,99&latency=publish&scale=log. What has its default

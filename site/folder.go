@@ -69,9 +69,9 @@ func WriteSite(dir string, digests []*analysis.Digest) error {
 		return fmt.Errorf("the site's folder: %w", err)
 	}
 	files := map[string][]byte{
-		"page.css": []byte(styles()), "analyze.wasm.gz": a.wasm, "wasm_exec.js": a.loader,
+		"page.css": []byte(styles()), "analyze.wasm.gz": a.wasm, "intake.wasm.gz": a.intake, "wasm_exec.js": a.loader,
 	}
-	for _, name := range []string{"worker.js", "analyzer.js", "texts.js", "export.js", "plot.js", "view.js", "site.js", "list.js"} {
+	for _, name := range []string{"worker.js", "analyzer.js", "texts.js", "export.js", "plot.js", "view.js", "opening.js", "site.js", "list.js"} {
 		files[name] = []byte(asset(name))
 	}
 	for _, d := range digests {

@@ -18,7 +18,7 @@ func index(list List) string {
 	p.top(`<a href="./">Queuebench</a>`, `<a id="all-runs" href="./" hidden>All runs</a>`)
 	p.WriteString(`<main id="main">
 <p id="page-error" class="error" role="alert" hidden></p>
-<div id="loading" class="loading" role="status" hidden><p id="loading-text"></p><progress id="loading-bar" max="1" aria-label="Progress"></progress></div>
+<div id="loading" class="loading" role="status" hidden><p id="loading-text"></p><progress id="loading-bar" max="1" aria-label="Progress"></progress><button type="button" id="loading-cancel">Cancel</button></div>
 <ul id="opened" class="opened" hidden></ul>
 <section id="run-list"><h1 class="run">Runs</h1>
 <noscript><p class="note">Each run has a plain page, with its tables and figures. To change what they show, and to compare runs, this page needs scripts and WebAssembly.</p></noscript>
@@ -31,7 +31,7 @@ func index(list List) string {
 	for i, e := range list.Runs {
 		listed(&p, e, before(list.Runs, i))
 	}
-	p.WriteString("</ul></section>\n<div id=\"controls-holder\" class=\"controls-holder\" hidden></div>\n</main>\n")
+	p.WriteString("</ul></section>\n" + openingHTML + "<div id=\"controls-holder\" class=\"controls-holder\" hidden></div>\n</main>\n")
 	p.foot("Runs are read and computed in this browser; nothing is uploaded.")
 	p.WriteString("<script type=\"module\" src=\"site.js\"></script>\n<script type=\"module\" src=\"list.js\"></script>\n</body>\n</html>\n")
 	return p.String()

@@ -28,9 +28,10 @@ var built embed.FS
 // ErrNoWASM: the analyzer for the page was not built into this program.
 var ErrNoWASM = errors.New("the page's analyzer is not built in: run `make page` and build again, or make a light report, which goes without it")
 
-// analyzer is the page's program.
+// analyzer is the page's programs.
 type analyzer struct {
-	wasm   []byte // gzip
+	wasm   []byte // the one that draws; gzip
+	intake []byte // the one that makes digests; gzip
 	loader []byte // wasm_exec.js of the same Go release
 }
 
@@ -42,6 +43,7 @@ func loadAnalyzer() (analyzer, error) {
 	}
 	var hashes struct {
 		WASM   string `json:"analyze.wasm.gz"`
+		Intake string `json:"intake.wasm.gz"`
 		Loader string `json:"wasm_exec.js"`
 	}
 	if err := json.Unmarshal(record, &hashes); err != nil {
@@ -51,7 +53,7 @@ func loadAnalyzer() (analyzer, error) {
 	for _, f := range []struct {
 		name, hash string
 		into       *[]byte
-	}{{"analyze.wasm.gz", hashes.WASM, &a.wasm}, {"wasm_exec.js", hashes.Loader, &a.loader}} {
+	}{{"analyze.wasm.gz", hashes.WASM, &a.wasm}, {"intake.wasm.gz", hashes.Intake, &a.intake}, {"wasm_exec.js", hashes.Loader, &a.loader}} {
 		b, err := built.ReadFile("built/" + f.name)
 		if err != nil {
 			return analyzer{}, ErrNoWASM

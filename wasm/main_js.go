@@ -3,71 +3,71 @@
 package main
 
 import (
-	"fmt"
+	"errors"
 	"syscall/js"
 
+	"queuebench/intake/address"
 	"queuebench/report"
 	"queuebench/report/comparison"
 	"queuebench/report/session"
+	"queuebench/wasm/bridge"
 )
 
 func main() {
 	s := &session.Session{Compare: comparison.Build}
-	js.Global().Set("queuebench", map[string]any{
-		// open takes [{name, data: Uint8Array}, …] and answers {runs: [{name, from, error}, …]}.
-		"open": js.FuncOf(func(_ js.Value, args []js.Value) any {
-			err := guard(func() error {
-				files := make([]session.File, args[0].Length())
-				for i := range files {
-					f := args[0].Index(i)
-					data := make([]byte, f.Get("data").Get("byteLength").Int())
-					js.CopyBytesToGo(data, f.Get("data"))
-					files[i] = session.File{Name: f.Get("name").String(), Data: data}
-				}
-				s.Open(files)
-				return nil
-			})
-			return answer(err, map[string]any{"runs": runs(s)})
-		}),
-		"view": js.FuncOf(func(_ js.Value, args []js.Value) any {
-			var doc report.Document
-			err := guard(func() (err error) {
-				doc, err = s.View(args[0].String(), args[1].Int(), args[2].String())
-				return err
-			})
+	bridge.Serve(map[string]any{
+		// address says where a text leads to, seen from the page: {url, shown},
+		// and manifest, the run.json of the run whose address it may be.
+		"address": bridge.Func(func(args []js.Value) (map[string]any, error) {
+			a, err := address.Parse(args[0].String(), args[1].String())
 			if err != nil {
-				return answer(err, nil)
+				return map[string]any{"shown": a.Shown}, err
 			}
-			return answer(nil, document(doc))
+			m, err := a.Manifest()
+			return map[string]any{"url": a.URL, "shown": a.Shown, "manifest": map[string]any{"url": m.URL, "shown": m.Shown}}, err
+		}),
+		// parts are those that a run.json names: {parts: [{url, shown, bytes}, …], signed}.
+		"parts": bridge.Func(func(args []js.Value) (map[string]any, error) {
+			list := []any{}
+			parts, signed := address.Parts(address.Address{URL: args[0].String()}, bridge.Bytes(args[1]))
+			for _, p := range parts {
+				list = append(list, map[string]any{"url": p.URL, "shown": p.Shown, "bytes": p.Bytes})
+			}
+			return map[string]any{"parts": list, "signed": signed}, nil
+		}),
+		// sniff tells by its beginning what a file is: {digest, manifest}.
+		"sniff": bridge.Func(func(args []js.Value) (map[string]any, error) {
+			head := bridge.Bytes(args[0])
+			return map[string]any{"digest": session.IsDigest(head), "manifest": address.IsManifest(head)}, nil
+		}),
+		// open takes [{name, from, error, data: Uint8Array}, …] and answers
+		// {runs: [{name, from, error}, …]}.
+		"open": bridge.Func(func(args []js.Value) (map[string]any, error) {
+			files := make([]session.File, args[0].Length())
+			for i := range files {
+				f := args[0].Index(i)
+				files[i] = session.File{Name: f.Get("name").String(), From: f.Get("from").String()}
+				if e := f.Get("error"); e.Truthy() {
+					files[i].Err = errors.New(e.String())
+				} else {
+					files[i].Data = bridge.Bytes(f.Get("data"))
+				}
+			}
+			s.Open(files)
+			runs := []any{}
+			for _, r := range s.Runs {
+				runs = append(runs, map[string]any{"name": r.Name, "from": r.From, "error": bridge.Text(r.Err)})
+			}
+			return map[string]any{"runs": runs}, nil
+		}),
+		"view": bridge.Func(func(args []js.Value) (map[string]any, error) {
+			doc, err := s.View(args[0].String(), args[1].Int(), args[2].String())
+			if err != nil {
+				return nil, err
+			}
+			return document(doc), nil
 		}),
 	})
-	js.Global().Call("queuebenchReady")
-	select {}
-}
-
-// runs are the open runs for the page; error is empty where one was read.
-func runs(s *session.Session) []any {
-	out := []any{}
-	for _, r := range s.Runs {
-		e := map[string]any{"name": r.Name, "from": r.From, "error": ""}
-		if r.Err != nil {
-			e["error"] = r.Err.Error()
-		}
-		out = append(out, e)
-	}
-	return out
-}
-
-// answer is {ok, error, …}: error is a text, empty where ok.
-func answer(err error, more map[string]any) map[string]any {
-	out := map[string]any{"ok": err == nil, "error": ""}
-	if err != nil {
-		out["error"] = err.Error()
-	}
-	for k, v := range more {
-		out[k] = v
-	}
-	return out
 }
 
 func document(doc report.Document) map[string]any {
@@ -97,14 +97,4 @@ func choices(all []report.Choice) []any {
 		out[i] = []any{c.Value, c.Name}
 	}
 	return out
-}
-
-// guard turns a panic into an error.
-func guard(do func() error) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("the analyzer failed at this input, which is an error of Queuebench (%v); `analyze` reads the run natively", r)
-		}
-	}()
-	return do()
 }

@@ -31,14 +31,15 @@ func main() {
 	n := flag.Int64("n", 10_000_000, "messages")
 	rate := flag.Float64("rate", 250_000, "messages per second of the schedule")
 	out := flag.String("out", "", "folder to write")
+	noise := flag.Bool("noise", false, "offsets and times that do not compress: some 30 bytes a message in place of 3")
 	flag.Parse()
-	if err := run(*out, *n, *rate); err != nil {
+	if err := run(*out, *n, *rate, *noise); err != nil {
 		fmt.Fprintln(os.Stderr, "benchlog:", err)
 		os.Exit(1)
 	}
 }
 
-func run(out string, n int64, rate float64) error {
+func run(out string, n int64, rate float64, noise bool) error {
 	ctx := context.Background()
 	store, err := objectstore.OpenFolder(out)
 	if err != nil {
@@ -63,8 +64,13 @@ func run(out string, n int64, rate float64) error {
 			sent.SetWatermark(at)
 		}
 		last = max(last, at+rng.Int64N(20_000))
-		sent.Append(rawlog.SentRow{Seq: i, IntendedNs: at, SentNs: last, AckedNs: acked, Status: rawlog.Acked, Offset: batch})
+		message := rawlog.SentRow{Seq: i, IntendedNs: at, SentNs: last, AckedNs: acked, Status: rawlog.Acked, Offset: batch}
 		row := rawlog.ReceivedRow{Group: "g", Seq: i, ReceivedNs: got, Offset: batch}
+		if noise {
+			message.Offset, message.AckedNs = rng.Int64(), acked+rng.Int64N(2e6)
+			row.Offset, row.BrokerNs, row.BrokerKind = rng.Int64(), acked+rng.Int64N(1e6), "noise"
+		}
+		sent.Append(message)
 		switch rng.IntN(100_000) {
 		case 0:
 			a.Lost++

@@ -23,6 +23,9 @@ import (
 // chrome is the one browser of all tests; each test has a tab of its own.
 var chrome context.Context
 
+// scratch is a folder that lives as long as the tests do.
+var scratch string
+
 func TestMain(m *testing.M) {
 	code, err := start(m)
 	if err != nil {
@@ -42,6 +45,10 @@ func start(m *testing.M) (int, error) {
 		return 1, err
 	}
 	defer os.RemoveAll(profile)
+	if scratch, err = os.MkdirTemp("", "queuebench-tools-"); err != nil {
+		return 1, err
+	}
+	defer os.RemoveAll(scratch)
 	ctx, stop := chromedp.NewExecAllocator(context.Background(),
 		chromedp.ExecPath(path), chromedp.UserDataDir(profile), chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun,
 		chromedp.WindowSize(1200, 900),
@@ -186,7 +193,12 @@ func eval[T any](b *tab, js string) T {
 }
 
 // wait waits until a JavaScript expression is true.
-func (b *tab) wait(js string) {
+func (b *tab) wait(js string) { b.t.Helper(); b.waitFor(js, within) }
+
+// waitLong waits for what reads hundreds of megabytes.
+func (b *tab) waitLong(js string) { b.t.Helper(); b.waitFor(js, 4*within) }
+
+func (b *tab) waitFor(js string, within time.Duration) {
 	b.t.Helper()
 	for end := time.Now().Add(within); ; time.Sleep(20 * time.Millisecond) {
 		if eval[bool](b, "Boolean("+js+")") {

@@ -48,6 +48,12 @@ func TestBudgets(t *testing.T) {
 		t.Fatal(err)
 	}
 	check("analyzer, gzip", len(packed), 2_100_000)
+	// The other program, which reads what is no digest, is loaded only then.
+	other, err := os.ReadFile(filepath.Join(dir, "intake.wasm.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	check("intake, gzip", len(other), 2_100_000)
 	z, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
 		t.Fatal(err)
@@ -68,7 +74,7 @@ func TestBudgets(t *testing.T) {
 	wg.Go(func() { analyzer, analyzerErr = brotli(path) })
 
 	var page bytes.Buffer
-	for _, name := range []string{"index.html", "page.css", "wasm_exec.js", "worker.js", "analyzer.js", "texts.js", "export.js", "plot.js", "view.js", "site.js"} {
+	for _, name := range []string{"index.html", "page.css", "wasm_exec.js", "worker.js", "analyzer.js", "texts.js", "export.js", "plot.js", "view.js", "opening.js", "site.js"} {
 		b, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			t.Fatal(err)
@@ -112,7 +118,7 @@ func TestBudgets(t *testing.T) {
 
 // TestAnalyzerImports holds what the page's program must not link.
 func TestAnalyzerImports(t *testing.T) {
-	cmd := exec.Command("go", "list", "-tags", "minimal", "-deps", ".")
+	cmd := exec.Command("go", "list", "-tags", "minimal", "-deps", ".", "./intake")
 	cmd.Dir = filepath.Join("..", "..", "wasm")
 	cmd.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "GOWORK=off")
 	out, err := cmd.Output()

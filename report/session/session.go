@@ -7,8 +7,10 @@ package session
 
 import (
 	"bytes"
+	"compress/gzip"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"strconv"
 	"strings"
@@ -45,22 +47,38 @@ type Run struct {
 	Err    error
 }
 
-// File is what was given to the page.
+// File is a digest that was given to the page, or why there is none.
 type File struct {
-	Name string
-	Data []byte
+	Name, From string
+	Data       []byte // a digest, also gzipped
+	Err        error  // Data is not looked at
 }
 
 // Open reads each file as a run, in the place of what was open.
 func (s *Session) Open(files []File) {
 	s.Runs = nil
 	for _, f := range files {
-		r := Run{Name: f.Name, From: f.Name}
-		if r.Digest, r.Err = analysis.ReadDigest(bytes.NewReader(f.Data)); r.Err == nil {
+		r := Run{Name: f.Name, From: f.From, Err: f.Err}
+		if r.Err == nil {
+			r.Digest, r.Err = analysis.ReadDigest(bytes.NewReader(f.Data))
+		}
+		if r.Err == nil {
 			r.Name = r.Digest.Manifest.Run
 		}
 		s.Runs = append(s.Runs, r)
 	}
+}
+
+// IsDigest tells a digest, also gzipped, by its beginning, of which some
+// kilobytes suffice. What it is not, package intake reads.
+func IsDigest(head []byte) bool {
+	var r io.Reader = bytes.NewReader(head)
+	if z, err := gzip.NewReader(bytes.NewReader(head)); err == nil {
+		r = z
+	}
+	text := make([]byte, 1<<10)
+	n, _ := io.ReadFull(r, text) // cut off by who read the beginning
+	return bytes.HasPrefix(text[:n], []byte("#[")) && bytes.Contains(text[:n], []byte("#[queuebench.digest/"))
 }
 
 // View draws what a fragment of an address names, figures width CSS pixels wide:

@@ -18,14 +18,14 @@ func digestFile(t *testing.T, name string) File {
 	if err := analysis.WriteDigest(&b, d); err != nil {
 		t.Fatal(err)
 	}
-	return File{name + ".digest", b.Bytes()}
+	return File{Name: name + ".digest", Data: b.Bytes()}
 }
 
 // The number in the address is that of what was given, also where something
 // before it could not be read.
 func TestFragmentNamesTheRun(t *testing.T) {
 	var s Session
-	s.Open([]File{digestFile(t, "one"), {"bad.digest", []byte("no digest")}, digestFile(t, "three")})
+	s.Open([]File{digestFile(t, "one"), {Name: "bad.digest", Data: []byte("no digest")}, digestFile(t, "three")})
 	for fragment, want := range map[string]string{
 		"": "one", "run=1&warmup=1s": "one", "log=a&log=b&run=3": "three",
 		"run=2": "not a queuebench digest", "run=4": "1 to 3", "run=x": "1 to 3", "run=0": "1 to 3",

@@ -31,8 +31,8 @@ if (page) {
 }
 
 try {
-  const files = [...document.querySelectorAll('[id^="data-digest"]')].map((e) => ({ name: "a digest in this file", blob: new Blob([bytes(e.id)]) }));
-  for (const run of await analyzer.open(files)) if (run.error) throw new Error(run.error);
+  const files = [...document.querySelectorAll('[id^="data-digest"]')].map((e) => ({ name: e.id, blob: new Blob([bytes(e.id)]) }));
+  for (const run of (await analyzer.open([{ files }], "")).runs) if (run.error) throw new Error(run.error);
   main.dataset.ready = "true";
   // What was drawn beforehand stays, unless the address asks for another view
   // or the figures do not fit the screen.

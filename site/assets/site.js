@@ -1,60 +1,47 @@
-// The site: a list of runs, and the run or runs that the address names.
+// The site: a list of runs, and the run or runs that the address names or that
+// were dropped.
 import { Analyzer } from "./analyzer.js";
+import { Opening } from "./opening.js";
 import { View } from "./view.js";
 
 const $ = (id) => document.getElementById(id);
 const main = $("main"), list = $("run-list"), loading = $("loading");
 
-// download reads an address with progress, and turns failures into words.
-async function download(address, what) {
-  let response;
-  try {
-    response = await fetch(new URL(address, document.baseURI));
-  } catch {
-    throw new Error(`${shown(address)} could not be reached. If it lies on another host, that host must allow this page by CORS. Natively: analyze report ADDRESS`);
-  }
-  if (!response.ok) throw new Error(`${shown(address)} could not be read: ${response.status} ${response.statusText}`);
-  const total = Number(response.headers.get("Content-Length")) || 0;
-  const reader = response.body.getReader();
-  const chunks = [];
-  let n = 0;
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    chunks.push(value);
-    n += value.length;
-    progress(what, total ? n / total : NaN);
-  }
-  return new Blob(chunks);
-}
-
-function progress(what, part) {
-  loading.hidden = !what;
-  if (!what) return;
-  $("loading-text").textContent = what;
+function progress(text, part) {
+  loading.hidden = !text;
+  if (!text) return;
+  $("loading-text").textContent = text;
   const bar = $("loading-bar");
   if (Number.isFinite(part)) bar.value = part; else bar.removeAttribute("value");
 }
 
-const analyzer = new Analyzer(async () => ({
-  worker: new URL("worker.js", document.baseURI).href,
-  wasm: await download("analyze.wasm.gz", "Loading the analyzer"),
-}));
+// program loads one of the page's programs.
+const program = (file) => async () => {
+  progress("Loading the analyzer", NaN);
+  const response = await fetch(new URL(file, document.baseURI)).catch(() => null);
+  if (!response || !response.ok) throw new Error(`${file}, which belongs to this page, could not be loaded${response ? ": " + response.status : ""}; reload the page`);
+  return { worker: new URL("worker.js", document.baseURI).href, wasm: await response.blob() };
+};
+const analyzer = new Analyzer(program("analyze.wasm.gz"), program("intake.wasm.gz"));
 const view = new View(analyzer, main);
-let opened = null; // {key, runs}: what is open, and for which addresses
+const drops = []; // lists of files; they live as long as the page does
+let opened = null; // {key, runs}: what is open, and for what
 let turns = 0;
 
-function logs() {
+function named() {
   const p = new URLSearchParams(View.address());
-  return { all: p.getAll("log"), run: Math.max(1, Number(p.get("run")) || 1), compare: p.get("view") === "compare" };
+  const said = ["columns", "unit", "metric"].map((k) => p.getAll(k));
+  return { logs: p.getAll("log"), run: Math.max(1, Number(p.get("run")) || 1), compare: p.get("view") === "compare", has: p.has("run") || p.has("view"), said };
 }
 
 // go shows another of the open runs, or all of them.
 function go(keys) {
   const p = new URLSearchParams(View.address());
   for (const k of ["run", "view", "step", "repeat"]) p.delete(k);
-  for (const [k, v] of Object.entries(keys)) p.set(k, v);
-  location.hash = p.toString();
+  for (const [k, v] of Object.entries(keys)) p.append(k, v);
+  const hash = "#" + p.toString();
+  if (hash === location.hash) return route();
+  location.hash = hash;
 }
 
 // several lists what is open, when it is more than one.
@@ -84,6 +71,7 @@ function several(runs, { run, compare }) {
 function clear() {
   for (const el of main.querySelectorAll(":scope > [data-region]")) el.remove();
   $("controls-holder").hidden = true;
+  view.shown = null;
 }
 
 function error(text) {
@@ -92,63 +80,90 @@ function error(text) {
   $("page-error").textContent = text;
 }
 
-// shown is an address without what it may keep secret: its query.
-const shown = (address) => address.split(/[?#]/)[0];
+function notes(all) {
+  $("notes").hidden = !all.length;
+  $("notes").replaceChildren(...all.map((text) => Object.assign(document.createElement("li"), { textContent: text })));
+}
 
-// open reads all that the addresses name, unless it is open.
-async function open(all, turn) {
-  const key = JSON.stringify(all);
+// open reads all that is named, unless it is open.
+async function open({ logs, said }, turn) {
+  const key = JSON.stringify([logs, said, drops.length]);
   if (opened && opened.key === key) return;
   clear();
   several([], {});
+  notes([]);
   opened = null;
-  view.shown = null;
-  const files = [];
-  for (const address of all) {
-    const name = shown(address);
-    files.push({ name, blob: await download(address, all.length > 1 ? "Loading " + name : "Loading the run") });
-    if (turn !== turns) return;
-  }
   progress("Starting the analyzer", NaN);
-  const runs = await analyzer.open(files);
-  if (turn === turns) opened = { key, runs };
+  const inputs = [...logs.map((address) => ({ address })), ...drops.map((files) => ({ files }))];
+  const { runs, notes: said2 } = await analyzer.open(inputs, View.address(), (text, part) => { if (turn === turns) progress(text, part === null ? NaN : part); });
+  main.dataset.memory = String(analyzer.draws.memory || 0);
+  main.dataset.intakeMemory = String(analyzer.reads.memory || 0);
+  if (turn !== turns) return;
+  opened = { key, runs };
+  notes(said2);
 }
 
 // route shows what the address names.
 async function route() {
   if (location.hash && !View.address()) return;
   const turn = ++turns;
-  const named = logs();
-  const any = named.all.length > 0;
+  const n = named();
+  const any = n.logs.length > 0 || drops.length > 0 && n.has;
   list.hidden = any;
   $("all-runs").hidden = !any;
+  $("opening").open = !any;
   error("");
   if (!any) {
-    opened = null;
     several([], {});
     clear();
+    notes(n.has ? ["Files that were dropped on the page are gone with a reload: drop them again, and this view shows them."] : []);
     document.title = "Queuebench: runs";
     return;
   }
   try {
-    await open(named.all, turn);
+    delete main.dataset.ready;
+    await open(n, turn);
     if (turn !== turns) return;
-    several(opened.runs, named);
+    if (!opened.runs.length) throw new Error("Nothing that was given is a recording that is known. On the command line `analyze import --help` lists what is read");
+    several(opened.runs, n);
     if ($("controls")) $("controls-holder").hidden = false;
-    const r = opened.runs[named.run - 1];
-    if (r && r.error && !named.compare) {
+    const r = opened.runs[n.run - 1];
+    if (r && r.error && !n.compare) {
       clear();
-      view.shown = null;
-      throw new Error(r.error.includes(r.from) ? r.error : r.from + ": " + r.error);
+      throw new Error(r.error.includes(r.from) || r.error.includes(r.name) ? r.error : r.from + ": " + r.error);
     }
     await view.show(View.address());
     progress("");
     main.dataset.ready = "true";
   } catch (e) {
-    if (turn === turns && !e.cancelled) error(e.message);
+    if (turn !== turns) return;
+    if (e.cancelled) return error("");
+    error(e.message);
   }
 }
 
+$("loading-cancel").addEventListener("click", () => {
+  turns++;
+  analyzer.stop("cancelled");
+  progress("");
+  notes(["Cancelled: nothing is open."]);
+  $("opening").open = true;
+});
+
+new Opening({
+  files(files) {
+    const seen = new Set(drops.flat().map((f) => f.name + " " + f.blob.size + " " + f.blob.lastModified));
+    const fresh = files.filter((f) => !seen.has(f.name + " " + f.blob.size + " " + f.blob.lastModified));
+    if (!fresh.length) return error("These files are open already.");
+    const before = opened && (named().logs.length || named().has) ? opened.runs.length : 0;
+    drops.push(fresh);
+    go({ run: String(before + 1) });
+  },
+  address(text) {
+    go({ log: text, run: String(named().logs.length + 1) });
+  },
+  error,
+}).listen();
 view.follow = route;
 view.listen();
 await route();

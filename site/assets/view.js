@@ -4,7 +4,7 @@
 import { Plots } from "./plot.js";
 import { Texts } from "./texts.js";
 
-const pageKeys = ["log", "run", "step", "repeat", "view", "base", "label"];
+const pageKeys = ["log", "run", "step", "repeat", "view", "base", "label", "columns", "unit", "metric"];
 
 export class View {
   constructor(analyzer, main) {

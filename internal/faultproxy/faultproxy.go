@@ -225,7 +225,7 @@ func (x *Proxy) serve(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(answer.StatusCode)
 		_, _ = w.Write(content[:len(content)/2]) // the client may be gone
 		_ = http.NewResponseController(w).Flush()
-		panic(http.ErrAbortHandler)              // which cuts the connection
+		panic(http.ErrAbortHandler) // which cuts the connection
 	}
 	w.WriteHeader(answer.StatusCode)
 	if r.Method != http.MethodHead {

@@ -34,6 +34,8 @@ var parsers = map[string]string{
 	"importer.Read":                   "FuzzAny",
 	"importer.ReadPublished":          "- it reads what is built in",
 	"importer/parquetfile.Read":       "FuzzRead",
+	"intake.ParseFragment":            "FuzzParseFragment",
+	"intake/address.Parse":            "FuzzParse",
 	"internal/secret.ReadFile":        "- it looks at no content",
 	"internal/secret.ReadLine":        "- it looks at no content",
 	"internal/yamlfile.Read":          "FuzzRead",

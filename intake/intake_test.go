@@ -286,3 +286,17 @@ func FuzzOpen(f *testing.F) {
 		}
 	})
 }
+
+// The fragment comes from an address that anybody may have written.
+func FuzzParseFragment(f *testing.F) {
+	for _, text := range []string{"", "warmup=3s&columns=intended=a,received=b&unit=ms", "metric=x", "log=%zz", "columns=", "unit=parsecs", "&&=&"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		_, err := ParseFragment(text)
+		_, again := ParseFragment("#" + text)
+		if (err == nil) != (again == nil) && !strings.HasPrefix(text, "#") {
+			t.Errorf("%q: %v, and with #: %v", text, err, again)
+		}
+	})
+}

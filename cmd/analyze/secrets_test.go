@@ -13,8 +13,8 @@ import (
 // Analyses of a log in a bucket, with keys that are right and keys that are
 // wrong: none is in anything that was written or printed.
 func TestNoSecretGetsOutOfAnAnalysis(t *testing.T) {
+	gw := versitygw.StartWith(t, versitygw.Options{TLS: true}) // it is found from here
 	run := inEmptyFolder(t)
-	gw := versitygw.StartWith(t, versitygw.Options{TLS: true})
 	if err := os.CopyFS(filepath.Join(gw.Dir, gw.Bucket, "run"), os.DirFS(run)); err != nil {
 		t.Fatal(err)
 	}

@@ -29,7 +29,8 @@ It waits up to --wait for workers that have not ended; one that still has not is
 said to have died, or to be still running: nothing tells these apart from here.
 Then it removes the run's queue, unless --keep is given or a worker may be
 running. The raw log stays, and ` + "`analyze`" + ` takes its address, which is the last line.`,
-		UsageText: `   bench finish --run-id night-2 --store ./lake
+		UsageText: `   bench work --run-id night-2 --worker 0/1 --rate 1000 --duration 1s --start-delay 100ms --store ./lake
+   bench finish --run-id night-2 --store ./lake
    bench finish --run-id night-2 --store ./lake --wait 0s --keep --json`,
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "run-id", Usage: "the run of the workers"},

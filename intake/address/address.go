@@ -30,7 +30,7 @@ func Parse(text, page string) (Address, error) {
 		return Address{}, fmt.Errorf("the page's own address: %w", err)
 	}
 	u, err := base.Parse(text)
-	if err != nil {
+	if err != nil || strings.HasPrefix(u.Scheme, "http") && u.Host == "" {
 		// The text may hold a signature: it is not repeated.
 		return Address{}, errors.New("this is no address: a page opens https://…, or a path beside the page")
 	}

@@ -83,3 +83,23 @@ func TestQuoted(t *testing.T) {
 		}
 	}
 }
+
+// Whatever is typed is an address that a page may open, or an error; what is
+// shown of it has neither user nor query.
+func FuzzParse(f *testing.F) {
+	for _, text := range []string{"runs/a.digest.gz", "https://me:word@other/x?sig=1#y", "s3://bucket/run", "http://[::1", "//x", "data:,", "?", "\x00"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		a, err := Parse(text, "https://host/site/")
+		if err != nil {
+			return
+		}
+		if !strings.HasPrefix(a.URL, "http://") && !strings.HasPrefix(a.URL, "https://") {
+			t.Errorf("%q is opened as %q", text, a.URL)
+		}
+		if strings.Contains(a.Shown, "?") || strings.Contains(a.Shown, "@") && !strings.Contains(a.URL, "%40") && strings.Contains(strings.SplitN(strings.SplitN(a.Shown+"//", "//", 3)[1], "/", 2)[0], "@") {
+			t.Errorf("%q is shown as %q", text, a.Shown)
+		}
+	})
+}

@@ -52,7 +52,7 @@ func TestMemoryOfFilesIsUsedAgain(t *testing.T) {
 				bodies[&c.(*Consumer).last.body[0]] = true
 			}
 		}
-		if len(bodies) > files/3 {
+		if len(bodies) > files/2 {
 			t.Errorf("%s: %d files took memory %d times", codec, files, len(bodies))
 		}
 		c.Close()

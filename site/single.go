@@ -3,6 +3,7 @@ package site
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/ascii85"
 	"encoding/base64"
 	"fmt"
 	"html"
@@ -148,9 +149,13 @@ func dataBlocks(ds []*analysis.Digest) (string, error) {
 	return blocks, nil
 }
 
-// block is data in the page. Base64 cannot end the element.
+// block is data in the page, in base 85: a twentieth smaller than base 64, which
+// is 200 kB of the analyzer and a digest. Without "<" it can neither end the
+// element nor begin a comment.
 func block(id string, data []byte) string {
-	return `<script type="application/octet-stream" id="` + id + `">` + base64.StdEncoding.EncodeToString(data) + "</script>\n"
+	text := make([]byte, ascii85.MaxEncodedLen(len(data)))
+	text = text[:ascii85.Encode(text, data)]
+	return `<script type="application/octet-stream" id="` + id + `">` + strings.ReplaceAll(string(text), "<", "v") + "</script>\n"
 }
 
 // packDigest writes a digest as gzip, the same bytes each time.

@@ -2,6 +2,7 @@ package site
 
 import (
 	"bytes"
+	"encoding/ascii85"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -252,5 +253,26 @@ func TestStylesHaveAllColours(t *testing.T) {
 	css := styles()
 	if strings.Count(css, "--fig-ink:") != 2 || strings.Count(css, "--fig-s6:") != 2 || strings.Contains(css, "/*figure") {
 		t.Error("the figures' colours are not in the style sheet for light and dark")
+	}
+}
+
+// Data of any length and content stand in a page and come out again, and nothing
+// in them is markup.
+func TestBlocksComeOutAgain(t *testing.T) {
+	for n := range 40 {
+		data := make([]byte, n)
+		for i := range data {
+			data[i] = byte(i * i * n)
+		}
+		text := block("data-x", data)
+		text = strings.TrimSuffix(text[strings.IndexByte(text, '>')+1:], "</script>\n")
+		if strings.Contains(text, "<") {
+			t.Fatalf("%d bytes: %q", n, text)
+		}
+		out := make([]byte, 4*len(text)+4)
+		m, _, err := ascii85.Decode(out, []byte(strings.ReplaceAll(text, "v", "<")), true)
+		if err != nil || !bytes.Equal(out[:m], data) {
+			t.Errorf("%d bytes: %x, %v", n, out[:m], err)
+		}
 	}
 }

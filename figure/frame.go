@@ -39,6 +39,9 @@ const (
 	nameSize  = 12
 	// endSample is the width of a line's sample beside its name.
 	endSample = vg.Length(34)
+	// otherFace is how much wider a name is in the face that a browser takes where
+	// it has not ours.
+	otherFace = 1.15
 	// minEndRoom fits the name of any percentile.
 	minEndRoom = vg.Length(74)
 )
@@ -48,7 +51,7 @@ const (
 func roomFor(f face, names []string, width vg.Length) vg.Length {
 	room := minEndRoom
 	for _, n := range names {
-		room = max(room, endSample+f.width(labelSize, n))
+		room = max(room, endSample+otherFace*f.width(labelSize, n))
 	}
 	return min(room, width/3)
 }

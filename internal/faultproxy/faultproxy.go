@@ -178,7 +178,7 @@ func (x *Proxy) serve(w http.ResponseWriter, r *http.Request) {
 		return // the client went away
 	}
 	if !wait(r.Context(), late+x.transfer(len(body))) {
-		return
+		panic(http.ErrAbortHandler) // no answer, rather than an empty one
 	}
 	switch kind {
 	case SlowDown, ByPrefix:
@@ -215,7 +215,7 @@ func (x *Proxy) serve(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if !wait(r.Context(), x.transfer(len(content))) {
-		return
+		panic(http.ErrAbortHandler)
 	}
 	for name, values := range answer.Header {
 		w.Header()[name] = values

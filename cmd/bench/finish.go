@@ -45,12 +45,12 @@ running. The raw log stays, and ` + "`analyze`" + ` takes its address, which is 
 
 // The states of a worker.
 const (
-	stateEnded    = "ended"
-	stateNoEnd    = "died or still running"
-	stateCame     = "came, and recorded nothing"
-	stateNotCome  = "never came"
-	stateTooLate  = "came too late"
-	stateUnsolved = "waits for the others"
+	stateEnded   = "ended"
+	stateNoEnd   = "died or still running"
+	stateCame    = "came, and recorded nothing"
+	stateNotCome = "never came"
+	stateTooLate = "came too late"
+	stateWaits   = "waits for the others"
 )
 
 // workerState is what became of a worker.
@@ -154,10 +154,10 @@ func statesOf(met *meeting.Record, all []*rawlog.Manifest) (states []workerState
 		s := workerState{Process: name, State: stateNotCome}
 		for _, came := range met.Came {
 			if came == name {
-				s.State = stateUnsolved
+				s.State = stateWaits
 			}
 		}
-		if met.Start != nil && s.State == stateUnsolved {
+		if met.Start != nil && s.State == stateWaits {
 			s.State = stateCame
 			for _, missing := range met.Start.Missing {
 				if missing == name {
@@ -189,7 +189,7 @@ func statesOf(met *meeting.Record, all []*rawlog.Manifest) (states []workerState
 // under names a worker that may still be at work; empty where there is none.
 func (e *closing) under() string {
 	for _, s := range e.Workers {
-		if s.State == stateNoEnd || s.State == stateCame || s.State == stateUnsolved {
+		if s.State == stateNoEnd || s.State == stateCame || s.State == stateWaits {
 			return s.Process
 		}
 	}

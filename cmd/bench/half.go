@@ -102,6 +102,19 @@ func needRunID(c *cli.Context) error {
 	return nil
 }
 
+// sharedRun reads what a process that has a part in the load of a run begins
+// with: its command line, over which a workload file was laid, and the queue.
+func sharedRun(c *cli.Context) (_ *cli.Context, k kind, notes []string, err error) {
+	if c, notes, err = withWorkload(c); err != nil {
+		return c, k, nil, err
+	}
+	if err = needRunID(c); err != nil {
+		return c, k, nil, err
+	}
+	k, err = acrossProcesses(c)
+	return c, k, notes, err
+}
+
 // acrossProcesses is the kind of queue of a half, which must be one that two
 // processes reach.
 func acrossProcesses(c *cli.Context) (kind, error) {

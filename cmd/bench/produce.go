@@ -39,14 +39,7 @@ partition, and leaves the queue to its consumers: ` + "`bench consume --remove`"
 }
 
 func produce(c *cli.Context) error {
-	c, notes, err := withWorkload(c)
-	if err != nil {
-		return err
-	}
-	if err := needRunID(c); err != nil {
-		return err
-	}
-	k, err := acrossProcesses(c)
+	c, k, notes, err := sharedRun(c)
 	if err != nil {
 		return err
 	}

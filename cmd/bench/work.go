@@ -143,14 +143,7 @@ func crewOf(worker string, workers int, roles string, getenv func(string) string
 }
 
 func work(c *cli.Context) error {
-	c, notes, err := withWorkload(c)
-	if err != nil {
-		return err
-	}
-	if err := needRunID(c); err != nil {
-		return err
-	}
-	k, err := acrossProcesses(c)
+	c, k, notes, err := sharedRun(c)
 	if err != nil {
 		return err
 	}
@@ -196,7 +189,7 @@ func (w *crew) run(c *cli.Context, k kind, seed uint64, notes []string) error {
 		with.App = &app
 		go func() {
 			defer close(o.done)
-			if o.err = w.part(&with, k, p, seed, notes); o.err != nil && p.role == rawlog.RoleConsume && ctx.Err() == nil {
+			if o.err = w.part(&with, k, p, seed, notes); o.err != nil && ctx.Err() == nil {
 				var failed *meetingError
 				if errors.As(o.err, &failed) {
 					cancel(o.err) // the other part would wait in vain

@@ -18,13 +18,15 @@ import (
 )
 
 // WriteDigest writes d in the form that DigestSchema describes. Nothing is
-// lost: ReadDigest returns an equal value.
+// lost: ReadDigest returns an equal value. Its histograms are not compressed one
+// by one: it is to be compressed as a whole, as PackDigest does.
 func WriteDigest(w io.Writer, d *Digest) error {
 	if slices.ContainsFunc(d.Steps, func(s StepDigest) bool { return s.EndToEndOnly }) {
 		return fmt.Errorf("the digest of run %s: only end-to-end latencies were read: read all of the log", d.Manifest.Run)
 	}
 	buf := bufio.NewWriterSize(w, 64<<10)
 	log := hdrlog.NewWriter(buf)
+	log.Store()
 	if err := writeDigest(log, d); err != nil {
 		return fmt.Errorf("writing the digest of run %s: %w", d.Manifest.Run, err)
 	}

@@ -14,6 +14,8 @@ mkdir -p .tools
 [ -x bin/analyze ] || make analyze
 version=$(go list -m -f '{{.Version}}' github.com/nats-io/nats-server/v2)
 [ -x ".tools/nats-server" ] || GOBIN=$PWD/.tools go install "github.com/nats-io/nats-server/v2@$version"
+make tools
+start_versitygw .tools/versitygw
 start_nats .tools/nats-server
 start_rabbitmq
 start_redis --appendonly yes --appendfsync always
@@ -24,7 +26,7 @@ sweep() {
   echo "== $*" >&2
   runs+=("$(bin/bench sweep --rates "$rates" --duration "$duration" --message-size 100 --data all-queues/data --quiet "$@" | tail -n 1)")
 }
-sweep --queue delta --commit-interval 20ms
+sweep --queue delta --commit-interval 20ms --store "s3://$S3_BUCKET/queue" --endpoint "$S3_ENDPOINT" --log-store all-queues/data
 sweep --queue nats --nats-url "$NATS_URL" --nats-monitor "$NATS_MONITOR"
 sweep --queue rabbitmq --rabbitmq-url "$RABBITMQ_URL"
 sweep --queue rabbitmq --rabbitmq-url "$RABBITMQ_URL" --rabbitmq-type classic

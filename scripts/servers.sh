@@ -95,6 +95,26 @@ start_nats() {
   NATS_URL=nats://127.0.0.1:$port NATS_MONITOR=http://127.0.0.1:$monitor
 }
 
+# start_versitygw PROGRAM: an S3 server with a bucket; sets S3_ENDPOINT and S3_BUCKET
+# and exports its keys.
+start_versitygw() {
+  local port dir sidecar=()
+  port=$(free_port)
+  dir=$SERVERS/s3-$port
+  S3_BUCKET=queuebench
+  mkdir -p "$dir/$S3_BUCKET"
+  # What it knows of an object it keeps in extended attributes, or beside it.
+  if ! python3 -c 'import os, sys; os.setxattr(sys.argv[1], "user.queuebench", b"x")' "$dir" 2>/dev/null; then
+    mkdir -p "$SERVERS/sidecar-$port"
+    sidecar=(--sidecar "$SERVERS/sidecar-$port")
+  fi
+  export MINIO_S3_ACCESS_KEY=queuebench MINIO_S3_SECRET_ACCESS_KEY=$port-of-this-run
+  started versitygw env ROOT_ACCESS_KEY="$MINIO_S3_ACCESS_KEY" ROOT_SECRET_KEY="$MINIO_S3_SECRET_ACCESS_KEY" \
+    "$1" --port "127.0.0.1:$port" --keep-alive --quiet --region us-east-1 posix "${sidecar[@]}" "$dir"
+  wait_for "$port" versitygw "${SERVER_GROUPS[-1]}"
+  S3_ENDPOINT=http://127.0.0.1:$port
+}
+
 stop_servers() {
   local g p
   for g in "${SERVER_GROUPS[@]}"; do

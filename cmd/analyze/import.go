@@ -1,7 +1,6 @@
 package main
 
 import (
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -63,10 +62,7 @@ func importCommand() *cli.Command {
 			if err := tellImports(c.App.ErrWriter, d); err != nil {
 				return err
 			}
-			if err := writeFile(path, func(w io.Writer) error {
-				zip := gzip.NewWriter(w)
-				return errors.Join(analysis.WriteDigest(zip, d), zip.Close())
-			}); err != nil {
+			if err := writeFile(path, func(w io.Writer) error { return analysis.PackDigest(w, d) }); err != nil {
 				return err
 			}
 			return printWritten(c, path)

@@ -37,9 +37,10 @@ var ErrGeometry = errors.New("another histogram geometry (want a lowest value of
 
 // encoder holds what one encoded histogram leaves for the next.
 type encoder struct {
-	raw  []byte
-	zbuf bytes.Buffer
-	z    *zlib.Writer
+	raw    []byte
+	zbuf   bytes.Buffer
+	z      *zlib.Writer
+	stored bool // zlib without compression
 }
 
 // appendTo appends the base64 text of the buckets of one sign, as magnitudes,
@@ -71,8 +72,12 @@ func (e *encoder) appendTo(dst []byte, buckets []stats.Bucket) ([]byte, error) {
 	e.zbuf.Reset()
 	e.zbuf.Write(make([]byte, 8))
 	if e.z == nil {
+		level := zlib.BestCompression
+		if e.stored {
+			level = zlib.NoCompression
+		}
 		var err error
-		if e.z, err = zlib.NewWriterLevel(&e.zbuf, zlib.BestCompression); err != nil {
+		if e.z, err = zlib.NewWriterLevel(&e.zbuf, level); err != nil {
 			return dst, err
 		}
 	} else {
@@ -215,7 +220,12 @@ func (d *decoder) checkHeader(h []byte) (int, *geometry, error) {
 }
 
 func parse(p []byte) ([]stats.Bucket, error) {
-	var out []stats.Bucket
+	// Each value ends with a byte below 0x80, or is one of the few of nine bytes.
+	ends := 0
+	for _, b := range p {
+		ends += int(1 - b>>7)
+	}
+	out := make([]stats.Bucket, 0, min(ends, stats.NumIndexes))
 	var index, total int64
 	for len(p) > 0 {
 		v, n, err := zigZag(p)

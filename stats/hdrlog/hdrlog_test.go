@@ -58,6 +58,7 @@ func TestAgainstTheLibraryBothWays(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	var e encoder
 	var d decoder
+	stored := encoder{stored: true}
 	for i := range 150 {
 		b := randomBuckets(r)
 		if i == 0 {
@@ -90,6 +91,16 @@ func TestAgainstTheLibraryBothWays(t *testing.T) {
 		}
 		if got, err = d.decode(text); err != nil || !slices.Equal(got, b) {
 			t.Fatalf("ours comes back as %v, %v", got, err)
+		}
+		text, err = stored.appendTo(nil, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if h, err = hdrhistogram.Decode(text); err != nil || !slices.Equal(fromLibrary(h), b) {
+			t.Fatalf("the library reads ours without compression as %v, %v, want %v", h, err, b)
+		}
+		if got, err = d.decode(text); err != nil || !slices.Equal(got, b) {
+			t.Fatalf("ours without compression comes back as %v, %v", got, err)
 		}
 	}
 }

@@ -35,7 +35,7 @@ var mayEnter = map[string]string{
 	"queue/jetstream":      "queue queue/broker internal/secret",
 	"queue/rabbitmq":       "queue queue/broker internal/secret",
 	"queue/redisstreams":   "queue queue/broker",
-	"queue/deltalake":      "queue clock objectstore internal/alarm internal/pagecheck internal/thriftwalk",
+	"queue/deltalake":      "queue clock objectstore internal/alarm internal/pagecheck",
 	"queue/kafka":          "queue internal/nearest internal/secret",
 	"queue/kafka/embedded": "queue queue/kafka",
 	"analysis":             "rawlog internal/inflate stats stats/hdrlog queue clock internal/columns",
@@ -73,7 +73,7 @@ var mayEnter = map[string]string{
 	"internal/golden":      "",
 	"internal/secret":      "",
 	"internal/release":     "",
-	"internal/pagecheck":   "",
+	"internal/pagecheck":   "internal/thriftwalk",
 	"internal/inflate":     "",
 	"internal/loopback":    "",
 	"internal/secrettest":  "internal/secret rawlog",
@@ -92,7 +92,7 @@ var mayEnter = map[string]string{
 	"importer":             "analysis internal/inflate rawlog queue stats stats/hdrlog",
 	"intake":               "analysis importer rawlog clock intake/address",
 	"intake/address":       "rawlog",
-	"importer/parquetfile": "importer analysis internal/pagecheck internal/thriftwalk",
+	"importer/parquetfile": "importer analysis internal/pagecheck",
 	"cmd/analyze":          "objectstore analysis analysis/compare analysis/gate analysis/history figure site importer importer/parquetfile exporter summarysql rawlog rawlog/logstore internal/columns internal/command internal/storeflags internal/version site/publish",
 	"cmd/bench": "queue queue/memory queue/deltalake objectstore objectstore/embedded rawlog rawlog/logwriter runner runner/meeting runner/schedule runner/payload runner/identity runner/framing " +
 		"runner/pace runner/capacity runner/hostinfo runner/calibration runner/metrics runner/tailing stats clock clock/offset workload scenario internal/nearest internal/loopback internal/secret internal/yamlfile internal/columns internal/command internal/storeflags internal/version " +

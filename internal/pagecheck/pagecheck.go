@@ -1,11 +1,11 @@
-// Package pagecheck holds a compressed page of Parquet against the size that its
-// header claims, before a decoder sees it.
+// Package pagecheck holds the metadata, the page headers and the compressed pages
+// of a Parquet file against what they claim, before a decoder sees them.
 //
-// The codecs of parquet-go allocate what the compressed bytes ask for: a Snappy
-// block of ten bytes may ask for 4 GiB, zstd, gzip and brotli for a thousand
-// times what they have, and a damaged LZ4 block for twice as much until there is
-// no more memory. A page that passes takes exactly its claimed size. The package
-// decides nothing of how large a page may be.
+// The decoders of parquet-go allocate what a header says, and its codecs what the
+// compressed bytes ask for: a Snappy block of ten bytes may ask for 4 GiB, zstd,
+// gzip and brotli for a thousand times what they have, and a damaged LZ4 block for
+// twice as much until there is no more memory. A page that passes takes exactly its claimed size. The package
+// decides nothing of how large a page or a file may be: that is the caller's.
 package pagecheck
 
 import (

@@ -16,7 +16,7 @@ WASM_EXEC = $(shell $(GO) env GOROOT)/lib/wasm/go_js_wasm_exec
 WASM_ROOMS := ./stats/... ./analysis/... ./figure/... ./report/...
 NESTED := wasm interop/browser interop/kubernetes
 
-.PHONY: faults build page bench bench-min analyze demo test test-interop test-spark lint test-unit test-wasm test-browser bench-delta bench-runner bench-log bench-analyze bench-page tools clean fuzz licences release reproducible vulnerabilities
+.PHONY: faults build page bench bench-min analyze demo test test-interop test-spark lint test-unit test-wasm test-browser bench-delta bench-runner bench-log bench-analyze bench-page tools clean fuzz licences release reproducible vulnerabilities reliability
 
 build: bench analyze
 
@@ -88,7 +88,7 @@ test-spark:
 # overloaded, slow, half open, and gone: ten minutes of each, some 55 in all. A few
 # seconds of each are in make test.
 faults: tools
-	FAULTS_DURATION=$${FAULTS_DURATION:-10m} FAULTS_RATE=$${FAULTS_RATE:-10000} $(GO) test -count=1 -v -timeout 3h ./interop/faults
+	RELIABILITY=$(RESULTS) FAULTS_DURATION=$${FAULTS_DURATION:-10m} FAULTS_RATE=$${FAULTS_RATE:-10000} $(GO) test -count=1 -v -timeout 3h ./interop/faults
 
 # How late messages are sent, and what they cost: medians of five steps of STEP,
 # at 10,000 and 1,000,000 messages per second. For a machine that is quiet.
@@ -102,16 +102,24 @@ bench-runner:
 bench-analyze:
 	scripts/bench-analyze.sh
 
-# Every fuzz target for FUZZTIME, one after the other. What is found is kept as a
-# seed below testdata/fuzz of its room.
+# Every fuzz target for FUZZTIME, one after the other, and a table of what came of
+# each. FUZZSHARE=2/3 is the second of three shares, FUZZONLY='rawlog|Delta' those that
+# the expression finds. Inputs that reach something new are kept in FUZZCACHE, where
+# the next run begins; one that fails, as a seed below testdata/fuzz of its room.
+# Results are rows of docs/reliability.md.
 FUZZTIME ?= 30s
+FUZZSHARE ?= 1/1
+FUZZONLY ?=
+FUZZCACHE ?= .fuzz
 fuzz:
-	@for room in $$($(GO) list ./...); do \
-	  for target in $$($(GO) test -list '^Fuzz' $$room | grep '^Fuzz' || true); do \
-	    echo "== $$room $$target for $(FUZZTIME)"; \
-	    $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$room; \
-	  done; \
-	done
+	RELIABILITY=$(RESULTS) $(GO) run ./internal/fuzzing -time $(FUZZTIME) -share $(FUZZSHARE) -only '$(FUZZONLY)' -cache $(FUZZCACHE)
+
+# Runs what leaves rows for docs/reliability.md and takes minutes, and writes it from
+# these and from what longer targets left (faults, fuzz). RUN= only writes it.
+RUN ?= 1
+RESULTS := $(CURDIR)/docs/reliability.jsonl
+reliability: tools
+	RUN='$(RUN)' scripts/reliability.sh
 
 tools: $(TOOLS)/versitygw-$(VERSITYGW_VERSION) $(TOOLS)/staticcheck-$(STATICCHECK_VERSION)
 

@@ -73,6 +73,9 @@ var mayEnter = map[string]string{
 	"internal/golden":      "",
 	"internal/secret":      "",
 	"internal/release":     "",
+	"internal/reliability": "",
+	"internal/testfiles":   "",
+	"internal/fuzzing":     "internal/reliability internal/testfiles",
 	"internal/pagecheck":   "internal/thriftwalk",
 	"internal/inflate":     "",
 	"internal/loopback":    "",
@@ -97,6 +100,7 @@ var mayEnter = map[string]string{
 	"cmd/bench": "queue queue/memory queue/deltalake objectstore objectstore/embedded rawlog rawlog/logwriter runner runner/meeting runner/schedule runner/payload runner/identity runner/framing " +
 		"runner/pace runner/capacity runner/hostinfo runner/calibration runner/metrics runner/tailing stats clock clock/offset workload scenario internal/nearest internal/loopback internal/secret internal/yamlfile internal/columns internal/command internal/storeflags internal/version " +
 		"queue/kafka queue/kafka/embedded queue/broker queue/jetstream queue/rabbitmq queue/redisstreams",
+	"interop/container":    "",
 	"interop/duckdb":       "",
 	"interop/faults":       "",
 	"internal/benchlog":    "clock objectstore queue rawlog rawlog/logwriter",
@@ -106,6 +110,8 @@ var mayEnter = map[string]string{
 	"internal/kafkabroker": "",
 	"interop/kafka":        "",
 	"examples/running-sum": "runner/identity",
+
+	"internal/reliability/update": "internal/reliability internal/testfiles",
 }
 
 type pkg struct {

@@ -2,6 +2,7 @@ package deltalake
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"strings"
 	"sync"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"queuebench/clock"
+	"queuebench/internal/reliability"
 	"queuebench/objectstore"
 )
 
@@ -128,13 +130,13 @@ func execute(t *testing.T, s scope, clk *clock.Clock, path []int, seen map[strin
 }
 
 // explore makes every choice in every state of a scope.
-func explore(t *testing.T, s scope) {
+func explore(t *testing.T, s scope) (states, executions int) {
 	seen, clk := map[string]bool{}, clock.New()
-	executions, depth, began := 0, 0, time.Now()
+	depth, began := 0, time.Now()
 	for path := []int{}; path != nil; executions++ {
 		open := execute(t, s, clk, path, seen)
 		if t.Failed() {
-			return
+			return len(seen), executions
 		}
 		depth = max(depth, len(open))
 		for len(path) < len(open) {
@@ -150,6 +152,7 @@ func explore(t *testing.T, s scope) {
 		path[len(path)-1]++
 	}
 	t.Logf("%+v: %d states, %d executions of up to %d steps, in %v", s, len(seen), executions, depth, time.Since(began))
+	return len(seen), executions
 }
 
 // TestCommitProtocolExplored takes narrower scopes under the race detector,
@@ -176,9 +179,19 @@ func TestCommitProtocolExplored(t *testing.T) {
 		scopes["two writers, a restart"] = scope{writers: "ab", commits: 1, reader: true, restarts: 1, created: true}
 		scopes["two writers make the table"] = scope{writers: "ab", commits: 1, reader: true, faults: 1}
 	}
+	row := reliability.Try(t, reliability.Row{
+		ID: "delta/commit-protocol", What: "every interleaving of one and two writers and a reader, with lost answers and a crash at each step, zombies included",
+		Often: fmt.Sprintf("%d scopes", len(scopes)), Effort: float64(len(scopes)), Holds: "no loss, no duplicate, no gap",
+	})
+	states, executions := 0, 0
 	for name, s := range scopes {
-		t.Run(name, func(t *testing.T) { explore(t, s) })
+		t.Run(name, func(t *testing.T) {
+			a, b := explore(t, s)
+			states, executions = states+a, executions+b
+		})
 	}
+	row.Happened = fmt.Sprintf("%d states, %d executions", states, executions)
+	row.Effort = float64(executions)
 }
 
 const wideScopes = "DELTALAKE_TEST_WIDE"

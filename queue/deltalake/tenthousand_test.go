@@ -2,10 +2,12 @@ package deltalake
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 	"testing"
 	"time"
 
+	"queuebench/internal/reliability"
 	"queuebench/queue"
 )
 
@@ -18,6 +20,10 @@ func TestTenThousandCommits(t *testing.T) {
 	if raceDetector {
 		commits = 2000
 	}
+	row := reliability.Try(t, reliability.Row{
+		ID: "delta/ten-thousand-commits", What: "many commits in one Delta table, with checkpoints", Often: fmt.Sprintf("%d commits", commits), Effort: float64(commits),
+		Holds: "the last tenth makes as many requests and as much work as the first; who opens the table reads a checkpoint; readers from the start and the middle get all",
+	})
 	part := commits / 10
 	store := newMemStore()
 	cfg := Config{Store: store, Name: "table", AppID: "a", BatchMessages: 1, CommitInterval: time.Millisecond, MaxPending: 800, CheckpointCommits: int64(part), CheckpointInterval: 1}
@@ -81,5 +87,6 @@ func TestTenThousandCommits(t *testing.T) {
 	for _, tr := range l.traces {
 		times = append(times, tr.Took[queue.StageCommitPut])
 	}
+	row.Happened = fmt.Sprintf("%d requests of the first tenth, %d of the last; each message once", first.requests, last.requests)
 	t.Logf("median commit PUT of the first and the last %d: %v, %v", part, medianOf(times[:part]), medianOf(times[len(times)-part:]))
 }

@@ -4,12 +4,14 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"queuebench/internal/reliability"
 	"queuebench/objectstore"
 	"queuebench/queue"
 )
@@ -23,6 +25,11 @@ func deadline(t testing.TB) context.Context {
 // Several writers race for the versions of one log, each a queue of its own,
 // as in several processes.
 func TestSeveralWritersOnOneLog(t *testing.T) {
+	row := reliability.Try(t, reliability.Row{
+		ID: "delta/several-writers", What: "two and eight writers race for the versions of one Delta log", Often: "400 messages each", Effort: 400,
+		Holds: "each message once, no version twice, nothing failed",
+	})
+	var all []string
 	for _, writers := range []int{2, 8} {
 		store := folder(t)
 		n := 400 / writers
@@ -56,8 +63,10 @@ func TestSeveralWritersOnOneLog(t *testing.T) {
 		if conflicts == 0 {
 			t.Errorf("%d writers on one log had no conflict: they did not race", writers)
 		}
+		all = append(all, fmt.Sprintf("%d conflicts of %d writers", conflicts, writers))
 		s.c.Close()
 	}
+	row.Happened = strings.Join(all, ", ") + "; each message once"
 }
 
 // A writer that was replaced under its AppID wakes up: it must stop, and none

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"queuebench/internal/reliability"
+)
+
+// asTests makes this program one of tests whose fuzz targets say what the variable
+// holds.
+const asTests = "QUEUEBENCH_TEST_AS_TESTS"
+
+func TestMain(m *testing.M) {
+	if text := os.Getenv(asTests); text != "" {
+		fmt.Print(strings.Join(os.Args[1:], " "), "\n", text)
+		if strings.Contains(text, "FAIL") {
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+const passed = `fuzz: elapsed: 0s, gathering baseline coverage: 0/10 completed
+fuzz: elapsed: 0s, gathering baseline coverage: 10/10 completed, now fuzzing with 2 workers
+fuzz: elapsed: 3s, execs: 600 (200/sec), new interesting: 2 (total: 12)
+fuzz: elapsed: 4s, execs: 900 (300/sec), new interesting: 3 (total: 13)
+PASS
+`
+
+func TestWhatComesOfATarget(t *testing.T) {
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]result{
+		passed: {took: 4 * time.Second, execs: 900, rate: 225, news: 3, corpus: 13},
+		passed + "--- FAIL: FuzzX\n    Failing input written to testdata/fuzz/FuzzX/0a\nFAIL\n": {took: 4 * time.Second, execs: 900, rate: 225, news: 3, corpus: 13, failed: "a failing input is now testdata/fuzz/FuzzX/0a"},
+		"FAIL\n":                              {failed: "exit status 1"},
+		"PASS\n":                              {failed: "nothing was executed"},
+		"fuzz: elapsed: 1s, execs: 5 (5/sec)": {took: time.Second, execs: 5, rate: 5},
+	} {
+		t.Setenv(asTests, text)
+		want.target, want.parallel = target{".", "FuzzX"}, 2
+		var out bytes.Buffer
+		if got := fuzz(t.Context(), &out, program, "cache", want.target, options{time: time.Second, parallel: 2}); got != want {
+			t.Errorf("%q: %+v, expected %+v", text, got, want)
+		}
+		if want.failed == "exit status 1" && !strings.Contains(out.String(), "-test.fuzz=^FuzzX$ -test.fuzztime=1s -test.parallel=2 -test.fuzzcachedir=cache") {
+			t.Errorf("it was run as %s", out.String())
+		}
+	}
+}
+
+func TestResultsAreTold(t *testing.T) {
+	results := []result{
+		{target: target{"./rawlog", "FuzzPart"}, took: 600 * time.Second, execs: 1_000_000, rate: 1667, news: 4, corpus: 90, parallel: 2},
+		{target: target{"./rawlog", "FuzzRLE"}, took: 600 * time.Second, execs: 60_000, rate: 100, parallel: 2},
+		{target: target{"./stats", "FuzzX"}, took: 3 * time.Second, execs: 5_000, rate: 1667, failed: "a failing input is now x", parallel: 2},
+	}
+	var out bytes.Buffer
+	printTable(&out, results, options{slow: 200})
+	for _, want := range []string{`rawlog\.FuzzPart +10m0s +1000000 +1667 +4 +90 +no finding\n`, `FuzzRLE .* no finding, slow\n`, `FuzzX .*FAILED: a failing input is now x\n`, `3 targets, 1065000 executions`} {
+		if !regexp.MustCompile(want).MatchString(out.String()) {
+			t.Errorf("there is no %s in\n%s", want, out.String())
+		}
+	}
+	file := filepath.Join(t.TempDir(), "results")
+	t.Setenv(reliability.Variable, file)
+	if err := report(results); !errors.Is(err, errFound) || !strings.HasSuffix(err.Error(), ": stats.FuzzX") {
+		t.Errorf("the error is %v", err)
+	}
+	if err := report(results[:2]); err != nil {
+		t.Error(err)
+	}
+	rows, err := reliability.Read(file)
+	if err != nil || len(rows) != 5 || rows[0].ID != "fuzz/rawlog.FuzzPart" || rows[0].Effort != 600 || rows[0].Failed || !rows[2].Failed {
+		t.Errorf("%+v, %v", rows, err)
+	}
+}
+
+// Shares are all targets, each once; the module's own are found.
+func TestShares(t *testing.T) {
+	all, err := targets(filepath.Join("..", ".."))
+	if err != nil || len(all) < 40 {
+		t.Fatalf("%d targets, %v", len(all), err)
+	}
+	for n := 1; n <= len(all)+1; n++ {
+		var again []target
+		for i := 1; i <= n; i++ {
+			again = append(again, share{i, n}.of(all)...)
+		}
+		if fmt.Sprint(again) != fmt.Sprint(all) {
+			t.Errorf("%d shares are not all targets in their order", n)
+		}
+	}
+	for text, good := range map[string]bool{"1/1": true, "3/3": true, "0/3": false, "4/3": false, "1": false, "1/3x": false, "": false, "1/3 ": false} {
+		var s share
+		if err := s.UnmarshalText([]byte(text)); (err == nil) != good || good && s.String() != text {
+			t.Errorf("%q: %v, %v", text, s, err)
+		}
+	}
+	for _, args := range [][]string{{"-share", "4/3"}, {"-time", "-1s"}, {"-only", "("}, {"-only", "no such"}, {"x"}} {
+		if err := run(context.Background(), new(bytes.Buffer), args); err == nil {
+			t.Errorf("%q is no error", args)
+		}
+	}
+}

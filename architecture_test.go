@@ -42,6 +42,7 @@ var mayEnter = map[string]string{
 	"analysis/compare":     "analysis rawlog stats internal/columns",
 	"analysis/history":     "analysis analysis/compare rawlog stats internal/columns",
 	"analysis/gate":        "analysis analysis/compare stats internal/columns",
+	"analysis/merge":       "analysis rawlog",
 	"figure":               "analysis stats",
 	"report":               "analysis figure rawlog report/markup",
 	"report/markup":        "",
@@ -96,7 +97,7 @@ var mayEnter = map[string]string{
 	"intake":               "analysis importer rawlog clock intake/address",
 	"intake/address":       "rawlog",
 	"importer/parquetfile": "importer analysis internal/pagecheck",
-	"cmd/analyze":          "objectstore analysis analysis/compare analysis/gate analysis/history figure site importer importer/parquetfile exporter summarysql rawlog rawlog/logstore internal/columns internal/command internal/storeflags internal/version site/publish",
+	"cmd/analyze":          "objectstore analysis analysis/compare analysis/gate analysis/history analysis/merge figure site importer importer/parquetfile exporter summarysql rawlog rawlog/logstore internal/columns internal/command internal/storeflags internal/version site/publish",
 	"cmd/bench": "queue queue/memory queue/deltalake objectstore objectstore/embedded rawlog rawlog/logwriter runner runner/meeting runner/schedule runner/payload runner/identity runner/framing " +
 		"runner/pace runner/capacity runner/hostinfo runner/calibration runner/metrics runner/tailing stats clock clock/offset workload scenario internal/nearest internal/loopback internal/secret internal/yamlfile internal/columns internal/command internal/storeflags internal/version " +
 		"queue/kafka queue/kafka/embedded queue/broker queue/jetstream queue/rabbitmq queue/redisstreams",

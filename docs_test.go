@@ -144,6 +144,7 @@ func TestExamplesOfAnalyzeRunAsWritten(t *testing.T) {
 	t.Parallel()
 	s := newShell(t)
 	address := s.run(t, "bench run --queue delta --rate 1000 --duration 6s --quiet | tail -n 1")
+	s.run(t, "bench run --run-id east-1 --rate 500 --duration 3s --store ./lake --quiet >/dev/null & bench run --run-id west-1 --rate 1000 --duration 3s --store ./lake --quiet >/dev/null; wait")
 	s.write(t, "results.hlog", "importer/testdata/sample.hlog")
 	s.write(t, "latencies.csv", "due_ns,got_ns\n1768478400000000000,1768478400250000000\n")
 	help := s.run(t, "analyze --help")

@@ -58,6 +58,8 @@ type StepDigest struct {
 
 	// commitInterval is that of the step, see commitIntervalOf.
 	commitInterval time.Duration
+	// batches are kept of a step that was read as a span.
+	batches *batchSums
 
 	// Fine is what was kept when intervals were added up; nil of a digest that has
 	// all of them.

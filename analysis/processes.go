@@ -133,7 +133,7 @@ func missingHalf(m *rawlog.Manifest) string {
 		return ""
 	}
 	has := func(r rawlog.Role) bool {
-		return slices.ContainsFunc(m.Processes, func(p rawlog.Process) bool { return p.Role == r })
+		return slices.ContainsFunc(m.Processes, func(p rawlog.Process) bool { return p.Role == r || p.Role == rawlog.RoleAll })
 	}
 	switch {
 	case !has(rawlog.RoleProduce):

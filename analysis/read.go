@@ -28,6 +28,11 @@ type Options struct {
 	// runner kept its schedule, nor where the time went.
 	EndToEndOnly bool
 
+	// Spans are what steps are read as, a part of their schedule each: what lies
+	// outside is counted and trimmed. A step that has none is read as it is. They
+	// are for runs that are to be added up, see SumSteps.
+	Spans []Span
+
 	// single counts each row by itself: for the test of what counts many at once.
 	single bool
 }

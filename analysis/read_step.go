@@ -32,6 +32,11 @@ func (r *reading) step(m *rawlog.Manifest, s *stepParts, opt Options) (*StepDige
 	if err != nil {
 		return fail(err)
 	}
+	margin, planned, err := opt.narrow(out, planned)
+	if err != nil {
+		return fail(err)
+	}
+	r.narrowed = margin != nil
 	for _, x := range received {
 		groups = x.addGroups(groups)
 	}
@@ -46,7 +51,7 @@ func (r *reading) step(m *rawlog.Manifest, s *stepParts, opt Options) (*StepDige
 	}
 	out.ClockOffsets = r.timeline.used(s, out.StartNs, out.Duration)
 	from, to, edges := opt.View.fixedCut(out, planned)
-	out.Intervals = newIntervals(out.Duration, out.Interval, slices.Concat(opt.Edges, defaultEdges(out, planned), edges))
+	out.Intervals = margin.around(newIntervals(out.Duration, out.Interval, slices.Concat(opt.Edges, defaultEdges(out, planned), edges)), out.Duration)
 
 	if isTail(planned) {
 		if err := r.tail(out, s, planned); err != nil {
@@ -89,6 +94,7 @@ func (r *reading) step(m *rawlog.Manifest, s *stepParts, opt Options) (*StepDige
 	if err := r.side(out, s); err != nil {
 		return fail(err)
 	}
+	margin.trim(out)
 	if rate := askedRate(m, out.Step); planned == nil && rate > 0 {
 		out.Rate = rate
 	} else if planned == nil && out.Duration > 0 {

@@ -101,10 +101,10 @@ func (r *reading) batches(out *StepDigest, s *stepParts) error {
 	err := r.each(s, rawlog.Batches.Name, columns, func(_ string, c []rawlog.Values, n int) {
 		for i := range n {
 			v := func(column int) int64 { return c[column].Ints[i] }
-			if v(0) <= 0 {
+			if v(0) <= 0 || r.narrowed && !out.inside(time.Duration(v(7)-out.StartNs)) {
 				continue
 			}
-			stages.take(v, first)
+			stages.count(v, first)
 			if v(4) != rawlog.Null {
 				out.Commits.Commits++
 				if v(2) > 1 {
@@ -120,10 +120,11 @@ func (r *reading) batches(out *StepDigest, s *stepParts) error {
 			}
 		}
 	})
-	median := func(h *stats.Counter) int64 { ns, _ := h.Take().Quantile(0.5, 0); return ns }
-	out.Stages = stages.stats()
-	out.Commits.MedianBytes, out.Commits.MedianPutNs = median(&bytes), median(&put)
-	out.Commits.MedianCommit, out.Commits.MedianFetchNs = median(&commit), median(&fetch)
+	sums := &batchSums{bytes: bytes.Take(), put: put.Take(), commit: commit.Take(), fetch: fetch.Take(), stages: stages.take()}
+	sums.medians(out)
+	if r.narrowed {
+		out.batches = sums
+	}
 	return err
 }
 

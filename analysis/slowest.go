@@ -142,7 +142,7 @@ func (f *slowFinder) finish(s *StepDigest) []SlowMessage {
 		end := time.Duration(int64(s.Duration) * (slice + 1) / slowestSlices)
 		best := -1
 		for ; i < len(s.Intervals) && (s.Intervals[i].Start < end || slice == slowestSlices-1); i++ {
-			if f.worst[i] > 0 && (best < 0 || slower(&f.byInterval[i], &f.byInterval[best]) < 0) {
+			if f.worst[i] > 0 && s.inside(s.Intervals[i].Start) && (best < 0 || slower(&f.byInterval[i], &f.byInterval[best]) < 0) {
 				best = i
 			}
 		}

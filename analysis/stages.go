@@ -34,18 +34,27 @@ func stageColumns() []string {
 // stageCounters count the stages of a step while its batches are read.
 type stageCounters [queue.NumStages]stats.Counter
 
-// take takes a batch: its stages stand in the columns from first on.
-func (c *stageCounters) take(value func(column int) int64, first int) {
+// stageSums are the stages of a step's batches.
+type stageSums [queue.NumStages]stats.Compact
+
+// count takes a batch: its stages stand in the columns from first on.
+func (c *stageCounters) count(value func(column int) int64, first int) {
 	for s := range c {
 		record(&c[s], value(first+s))
 	}
 }
 
-// stats are those of the stages that any batch had.
-func (c *stageCounters) stats() []StageStats {
-	var out []StageStats
+func (c *stageCounters) take() (out stageSums) {
 	for s := range c {
-		h := c[s].Take()
+		out[s] = c[s].Take()
+	}
+	return out
+}
+
+// stats are those of the stages that any batch had.
+func (c *stageSums) stats() []StageStats {
+	var out []StageStats
+	for s, h := range c {
 		if h.N == 0 {
 			continue
 		}

@@ -40,6 +40,7 @@ type reading struct {
 	done, total int64            // rows
 	bytes       int64            // of the parts that were opened
 	progress    func(done, total int64)
+	narrowed    bool // the step at hand is read as a span of its own
 	// Counters of the step before, for the next one: 17 MB each.
 	sending, receiving, tailing []*liveInterval
 }

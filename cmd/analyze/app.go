@@ -32,6 +32,7 @@ func newApp() *cli.App {
 			serveCommand(),
 			publishCommand(),
 			digestCommand(),
+			mergeCommand(),
 			importCommand(),
 			exportCommand(),
 			sqlCommand(),

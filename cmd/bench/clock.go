@@ -18,12 +18,13 @@ import (
 	"queuebench/runner"
 )
 
-// clockFlags are those of a half that runs on another host than the other one.
+// clockFlags are those of a process that loads a queue together with one on
+// another host: the other half of its run, or a run that it is to be merged with.
 func clockFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringFlag{Name: "clock-peer", Usage: "host:port of a `bench clock serve`, or of a half with --clock-serve, on the other host: the offset to its clock is measured at the start, each 10 s and at the end", DefaultText: "none"},
-		&cli.StringFlag{Name: "clock-serve", Usage: "address on which the other half may ask for the time, such as 10.0.0.5:9465 (UDP)", DefaultText: "none"},
-	}
+	return command.Under("OTHER HOSTS",
+		&cli.StringFlag{Name: "clock-peer", Usage: "host:port of a `bench clock serve`, or of a bench with --clock-serve, on another host: the offset to its clock is measured at the start, each 10 s and at the end", DefaultText: "none"},
+		&cli.StringFlag{Name: "clock-serve", Usage: "address on which those on other hosts may ask for the time, such as 10.0.0.5:9465 (UDP)", DefaultText: "none"},
+	)
 }
 
 func clockCommand() *cli.Command {

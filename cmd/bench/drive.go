@@ -11,7 +11,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"queuebench/clock"
 	"queuebench/internal/command"
 	"queuebench/internal/secret"
 	"queuebench/internal/version"
@@ -54,7 +53,7 @@ func begin(c *cli.Context, read reading) error {
 		return err
 	}
 	cfg := runner.Config{
-		Run: c.String("run-id"), Clock: clock.New(), Seed: seed,
+		Run: c.String("run-id"), Clock: clockOf(c), Seed: seed,
 		FailFast: c.Bool("fail-fast"), StopWhenBehind: c.Bool("stop-when-behind"),
 	}
 	plan, err := read(c, k, &cfg)
@@ -86,7 +85,11 @@ func begin(c *cli.Context, read reading) error {
 	stores.noteInsecure(w.insecure(c, k))
 	stores.prices = cfg.Prices
 	if err = plan(stores); err == nil {
-		err = drive(c, &cfg, stores, &half{})
+		var others *clocks
+		if others, err = startClocks(c, &cfg, true); err == nil {
+			err = drive(c, &cfg, stores, &half{})
+			others.close()
+		}
 	}
 	return errors.Join(err, stores.close())
 }

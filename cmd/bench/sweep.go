@@ -72,7 +72,7 @@ error.`,
 			&cli.StringFlag{Name: "order", Usage: "order of the rates: ascending or shuffled", Value: "ascending"},
 			&cli.BoolFlag{Name: "stop-when-behind", Usage: "end after the first rate that the queue did not keep up with: a message was overrun, or what was due and not received rose through the second half"},
 			&cli.BoolFlag{Name: "fail-fast", Usage: "end with the first rate that fails"},
-		}, loadFlags()...),
+		}, append(loadFlags(), clockFlags()...)...),
 		Action: func(c *cli.Context) error {
 			return load(c, sweepRates)
 		},
@@ -90,7 +90,7 @@ error.`,
    bench run --rate 1000 --duration 2s --commit-interval 20ms --json`,
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "rate", Aliases: []string{"r"}, Usage: "messages per second"},
-		}, loadFlags()...),
+		}, append(loadFlags(), clockFlags()...)...),
 		Action: func(c *cli.Context) error {
 			return load(c, oneRate)
 		},

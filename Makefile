@@ -139,14 +139,16 @@ licences:
 
 # Programs for Linux, macOS and Windows on amd64 and arm64 in dist, with
 # LICENSES.txt, sbom.cdx.json and SHA256SUMS.
-release: page
+release:
 	scripts/release.sh all
 
-# The same sources twice, from two folders: the same bytes.
-reproducible: page
+# The same sources twice, from two folders: the same bytes, of the page too.
+reproducible:
 	scripts/release.sh reproducible
 
-# Known vulnerabilities in what is called. VULNDB=file:///… is another database.
+# Known vulnerabilities in what is called, on each system. VULNDB=file:///… is another
+# database. It is no part of make test, whose answer must be the same tomorrow and
+# without a network: run it before a release, and each week.
 VULNDB ?=
 vulnerabilities: $(TOOLS)/govulncheck-$(GOVULNCHECK_VERSION)
 	GOVULNCHECK=$(TOOLS)/govulncheck scripts/vulnerabilities.sh $(VULNDB)

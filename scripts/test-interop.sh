@@ -52,6 +52,11 @@ DELTALAKE_TEST_WIDE=1 go test -count=1 -timeout 30m -run 'TestCommitProtocolExpl
   export RABBITMQ_URL
   go test -count=1 -tags interop -timeout 10m ./queue/rabbitmq ./queue/redisstreams
 )
+go test -count=1 -tags interop -run '^TestNoSecretGetsOutOfARun$' ./queue/jetstream
+
+# The image of deploy/Dockerfile, without a daemon: built by hand, started in a root
+# that holds nothing else.
+go test -count=1 -tags interop ./interop/container
 
 # The manifests of deploy/kubernetes against the types of its API.
 (cd interop/kubernetes && go vet ./... && go test -count=1 ./...)

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"encoding/json"
+
 	"github.com/urfave/cli/v2"
 
 	"queuebench/internal/command"
@@ -13,7 +15,7 @@ const runArgument = "RUN is the address that bench printed last: a folder, or s3
 func newApp() *cli.App {
 	return &cli.App{
 		Name:    "analyze",
-		Version: version.Long(),
+		Version: version.Of("analyze").String(),
 		Description: "Prints percentiles, accounting and findings of recorded runs, compares runs and holds them to limits,\n" +
 			"draws them as figures, and writes them as one HTML file or a static site.",
 		UsageText: "   analyze summary RUN\n" +
@@ -45,10 +47,19 @@ func versionCommand() *cli.Command {
 	return &cli.Command{
 		Name:        "version",
 		Usage:       "print the version",
-		Description: "Prints the version of this program, its revision, and the Go that built it.",
-		UsageText:   "   analyze version",
+		Description: "Prints the version of this program, its commit, and the Go that built it; with\n--json the modules that are linked, too.",
+		UsageText:   "   analyze version\n   analyze version --json",
+		Flags:       []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "print an object, with the modules that are linked"}},
 		Action: func(c *cli.Context) error {
-			return command.Print(c.App.Writer, "%s %s\n", c.App.Name, version.Long())
+			v := version.Of("analyze")
+			if !c.Bool("json") {
+				return command.Print(c.App.Writer, "%s %s\n", v.Program, v)
+			}
+			body, err := json.MarshalIndent(v, "", "  ")
+			if err != nil {
+				return err
+			}
+			return command.Print(c.App.Writer, "%s\n", body)
 		},
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/minio/minio-go/v7"
 
 	"queuebench/analysis"
+	"queuebench/internal/reliability"
 	"queuebench/internal/versitygw"
 	"queuebench/objectstore"
 	"queuebench/rawlog/logstore"
@@ -82,6 +83,10 @@ func TestPoliciesAreNarrow(t *testing.T) {
 // A server that enforces the policies lets each role do its work, and nothing
 // else.
 func TestPoliciesAreEnforced(t *testing.T) {
+	row := reliability.Try(t, reliability.Row{
+		ID: "security/iam", What: "runner, analyzer and publisher with the policies of `deploy/iam`, on a versitygw that enforces them", Often: "24 requests, and their commands", Effort: 24,
+		Holds: "each does its work, and nothing else",
+	})
 	policies := iamPolicies(t)
 	users := map[string]string{}
 	for name := range policies {
@@ -177,6 +182,7 @@ func TestPoliciesAreEnforced(t *testing.T) {
 			t.Errorf("%s, %s: allowed %v, got %v", c.who, c.what, c.allowed, err)
 		}
 	}
+	row.Happened = "all were answered as the policies say"
 	var denied minio.ErrorResponse
 	if err := get("other/secret")(t.Context(), as("publisher", "")); !errors.As(err, &denied) || denied.StatusCode != 403 {
 		t.Errorf("%v", err)

@@ -27,7 +27,7 @@ func newApp() *cli.App {
 	}
 	return &cli.App{
 		Name:        "bench",
-		Version:     longVersion(),
+		Version:     versionInfo().String(),
 		Description: "Prints a table of what happened at each rate; its last line is the address of the\nraw log, which every analyze command takes.",
 		UsageText: `   bench sweep --queue delta --rates 1000,10000 --duration 2s --commit-interval 100ms
    bench run --queue memory --rate 10000 --duration 2s`,

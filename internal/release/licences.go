@@ -57,10 +57,15 @@ func classify(text []byte) (id string, refused bool) {
 	return "", false
 }
 
-// licenceFile is a file with a licence in it.
+// licenceFile is a file with a licence in it, or a notice, which has no id.
 type licenceFile struct {
 	name, id string
 	text     []byte
+}
+
+// named says whether a file's name begins with one of these words.
+func named(file string, words ...string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(strings.ToUpper(file), w) })
 }
 
 // errLicence: a licence that must not be linked, or none that is known.
@@ -73,9 +78,10 @@ func licencesOf(m module, dir string) ([]licenceFile, error) {
 		return nil, err
 	}
 	var files []licenceFile
+	known := false
 	for _, e := range entries {
-		upper := strings.ToUpper(e.Name())
-		if e.IsDir() || !slices.ContainsFunc([]string{"LICENSE", "LICENCE", "COPYING", "UNLICENSE"}, func(p string) bool { return strings.HasPrefix(upper, p) }) {
+		notice := named(e.Name(), "NOTICE") // which the Apache licence wants to be passed on
+		if e.IsDir() || !notice && !named(e.Name(), "LICENSE", "LICENCE", "COPYING", "UNLICENSE") {
 			continue
 		}
 		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
@@ -86,11 +92,17 @@ func licencesOf(m module, dir string) ([]licenceFile, error) {
 		if refused {
 			return nil, fmt.Errorf("%w: %s %s has %s in %s: take another library", errLicence, m.Path, m.Version, id, e.Name())
 		}
-		if id != "" {
-			files = append(files, licenceFile{e.Name(), id, text})
+		switch {
+		case notice:
+			id = ""
+		case id == "":
+			return nil, fmt.Errorf("%w: %s of %s %s is not known: look at it, and add its mark", errLicence, e.Name(), m.Path, m.Version)
+		default:
+			known = true
 		}
+		files = append(files, licenceFile{e.Name(), id, text})
 	}
-	if len(files) == 0 {
+	if !known {
 		return nil, fmt.Errorf("%w: no licence of %s %s is known: look at it, and add its mark", errLicence, m.Path, m.Version)
 	}
 	return files, nil
@@ -127,7 +139,12 @@ func licences(stdout io.Writer, modules []module) ([]byte, error) {
 		}
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", m.Path, m.Version, idsOf(files), strings.Join(m.Programs, ", "))
 		for _, f := range files {
-			fmt.Fprintf(&texts, "%s\n%s %s, %s (%s)\n%[1]s\n\n%s\n\n", strings.Repeat("=", 78), m.Path, m.Version, f.name, f.id, bytes.TrimSpace(f.text))
+			title := fmt.Sprintf("%s %s, %s", m.Path, m.Version, f.name)
+			if f.id != "" {
+				title += " (" + f.id + ")"
+			}
+			line := strings.Repeat("=", 78)
+			fmt.Fprintf(&texts, "%s\n%s\n%s\n\n%s\n\n", line, title, line, bytes.TrimSpace(f.text))
 		}
 	}
 	return texts.Bytes(), errors.Join(append(errs, table.Flush())...)
@@ -136,7 +153,7 @@ func licences(stdout io.Writer, modules []module) ([]byte, error) {
 func idsOf(files []licenceFile) string {
 	var ids []string
 	for _, f := range files {
-		if !slices.Contains(ids, f.id) {
+		if f.id != "" && !slices.Contains(ids, f.id) {
 			ids = append(ids, f.id)
 		}
 	}

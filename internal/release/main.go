@@ -49,7 +49,7 @@ func run(stdout io.Writer, args []string) error {
 	case "licences":
 		body, err = licences(stdout, modules)
 	case "sbom":
-		body, err = sbom(modules)
+		body, err = sbom(args, modules)
 	default:
 		return fmt.Errorf("%q: say licences, sbom or sums", verb)
 	}

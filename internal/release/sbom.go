@@ -2,6 +2,7 @@ package main
 
 import (
 	"crypto/sha256"
+	"debug/buildinfo"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -19,6 +20,13 @@ type bom struct {
 	Version    int         `json:"version"`
 	Metadata   metadata    `json:"metadata"`
 	Components []component `json:"components"`
+	Depends    []depends   `json:"dependencies"`
+}
+
+// depends says which components one is made of.
+type depends struct {
+	Ref string   `json:"ref"`
+	On  []string `json:"dependsOn"`
 }
 
 type metadata struct {
@@ -33,6 +41,14 @@ type component struct {
 	PURL       string     `json:"purl,omitempty"`
 	Licences   []choice   `json:"licenses,omitempty"`
 	Properties []property `json:"properties,omitempty"`
+	Hashes     []hash     `json:"hashes,omitempty"`
+	// Components are the programs, of the whole.
+	Components []component `json:"components,omitempty"`
+}
+
+type hash struct {
+	Algorithm string `json:"alg"`
+	Content   string `json:"content"` // hexadecimal
 }
 
 type choice struct {
@@ -44,12 +60,30 @@ type property struct {
 	Value string `json:"value"`
 }
 
-// sbom is the bill of materials of the programs that link modules.
-func sbom(modules []module) ([]byte, error) {
+// whole is the reference of what is released.
+const whole = "queuebench"
+
+// sbom is the bill of materials of programs, which link modules.
+func sbom(programs []string, modules []module) ([]byte, error) {
 	b := bom{
 		Schema: "http://cyclonedx.org/schema/bom-1.5.schema.json", Format: "CycloneDX", Spec: "1.5", Version: 1,
-		Metadata:   metadata{component{Type: "application", Name: "queuebench", Licences: []choice{{"Apache-2.0"}}}},
-		Components: []component{},
+		Metadata:   metadata{component{Type: "application", Ref: whole, Name: whole, Licences: []choice{{"Apache-2.0"}}}},
+		Components: []component{}, Depends: []depends{{Ref: whole, On: []string{}}},
+	}
+	for _, file := range programs {
+		info, err := buildinfo.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		sum, err := sumOf(file)
+		if err != nil {
+			return nil, err
+		}
+		name := filepath.Base(file)
+		b.Metadata.Component.Version = info.Main.Version
+		b.Metadata.Component.Components = append(b.Metadata.Component.Components, component{
+			Type: "application", Ref: whole + "/" + name, Name: name, Version: info.Main.Version, Hashes: []hash{{"SHA-256", sum}},
+		})
 	}
 	for _, m := range modules {
 		dir, err := folder(m)
@@ -72,6 +106,7 @@ func sbom(modules []module) ([]byte, error) {
 			c.Properties = append(c.Properties, property{"golang:h1", m.Sum})
 		}
 		b.Components = append(b.Components, c)
+		b.Depends[0].On = append(b.Depends[0].On, purl)
 	}
 	body, err := json.MarshalIndent(b, "", "  ")
 	return append(body, '\n'), err
@@ -90,20 +125,28 @@ func writeSums(dir string) error {
 		if e.IsDir() || e.Name() == sumsName {
 			continue
 		}
-		f, err := os.Open(filepath.Join(dir, e.Name()))
+		sum, err := sumOf(filepath.Join(dir, e.Name()))
 		if err != nil {
 			return err
 		}
-		h := sha256.New()
-		_, err = io.Copy(h, f)
-		f.Close()
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(&out, "%s  %s\n", hex.EncodeToString(h.Sum(nil)), e.Name())
+		fmt.Fprintf(&out, "%s  %s\n", sum, e.Name())
 	}
 	if out.Len() == 0 {
 		return fmt.Errorf("%s holds no file", dir)
 	}
 	return os.WriteFile(filepath.Join(dir, sumsName), []byte(out.String()), 0o644)
+}
+
+// sumOf is a file's SHA-256 in hexadecimal digits.
+func sumOf(file string) (string, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
 }

@@ -30,7 +30,7 @@ func startNode(t *testing.T, config ...string) *node {
 	t.Helper()
 	n := &node{dir: t.TempDir(), port: freePort(t), epmd: freePort(t)}
 	plain := n.port
-	if len(config) > 0 {
+	if strings.Contains(strings.Join(config, "\n"), "PORT") {
 		plain = freePort(t)
 	}
 	write := func(name, text string) string {

@@ -39,7 +39,7 @@ func instrument(ctx context.Context, c *clock.Clock, rate float64, d time.Durati
 	meter := hostinfo.NewMeter(os.TempDir())
 	before, start := meter.Read(), c.Now()
 	var r rawlog.Calibration
-	r.ClockReadNs, r.ClockResolutionNs = measureClock(c)
+	r.ClockReadNs, r.ClockResolutionNs = measureClock(c.Now)
 	r.ClockSource = clockSource()
 	if ordinary, prepared, known := pace.TimerSlack(); known {
 		r.DefaultSlackNs, r.TimerSlackNs = &ordinary, &prepared
@@ -59,16 +59,21 @@ func instrument(ctx context.Context, c *clock.Clock, rate float64, d time.Durati
 }
 
 // measureClock returns what a reading costs, the least of several averages so
-// that a pause of the machine does not count, and the smallest step.
-func measureClock(c *clock.Clock) (readNs float64, resolution int64) {
+// that a pause of the machine does not count, and the smallest step. Both are 0 for
+// a clock that did not move in 20 million readings, some tenths of a second.
+func measureClock(now func() int64) (readNs float64, resolution int64) {
 	const batches, reads = 10, 10_000
+	moves := 0
 	for i := range batches {
-		first := c.Now()
+		first := now()
 		last := first
 		for range reads {
-			now := c.Now()
-			if step := now - last; step > 0 && (resolution == 0 || step < resolution) {
-				resolution = step
+			now := now()
+			if step := now - last; step > 0 {
+				moves++
+				if resolution == 0 || step < resolution {
+					resolution = step
+				}
 			}
 			last = now
 		}
@@ -76,7 +81,23 @@ func measureClock(c *clock.Clock) (readNs float64, resolution int64) {
 			readNs = cost
 		}
 	}
-	return readNs, resolution
+	if moves > batches*reads/100 {
+		return readNs, resolution
+	}
+	// A coarse clock, as that of Windows is, stood still over whole batches. It is read
+	// from one step to the next.
+	const giveUp = 20_000_000
+	step := func() (ns, n int64) {
+		for last := now(); n < giveUp && ns == 0; n++ {
+			ns = now() - last
+		}
+		return ns, n
+	}
+	if ns, _ := step(); ns == 0 {
+		return 0, 0
+	}
+	resolution, n := step()
+	return float64(resolution) / float64(n), resolution
 }
 
 // clockSource is the kernel's, or empty.

@@ -45,6 +45,24 @@ func TestShortIsShort(t *testing.T) {
 	}
 }
 
+// Clocks of other systems: what is coarse is found to be, however long it stands
+// still. A reading takes so many ns of true time, and shows the last of its steps.
+func TestCoarseClocksAreFound(t *testing.T) {
+	for _, c := range []struct{ readNs, step int64 }{{20, 1}, {40, 10}, {25, 100}, {30, 1_000}, {5, 500_000}, {3, 15_625_000}, {2_000, 1}, {900, 15_625_000}} {
+		truth := int64(0)
+		readNs, step := measureClock(func() int64 { truth += c.readNs; return truth / c.step * c.step })
+		if want := max(c.step, c.readNs/c.step*c.step); step != want {
+			t.Errorf("%+v: the steps are %d, expected %d", c, step, want)
+		}
+		if readNs < 0.9*float64(c.readNs) || readNs > 1.1*float64(c.readNs) {
+			t.Errorf("%+v: a reading takes %v", c, readNs)
+		}
+	}
+	if readNs, step := measureClock(func() int64 { return 7 }); readNs != 0 || step != 0 {
+		t.Errorf("a clock that stands still: %v, %v", readNs, step)
+	}
+}
+
 func TestAnInterruptEndsIt(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(20*time.Millisecond, cancel)
@@ -175,12 +193,18 @@ func TestFindings(t *testing.T) {
 		{func(c *rawlog.Calibration) { c.Wait.P99Ns = 2_345_678 }, "late, by 2.35ms at the 99th percentile of 10000 waits a second without any load: a median latency below 23.5ms"},
 		{func(c *rawlog.Calibration) { c.ClockReadNs, c.ClockSource = 1500, "hpet" }, "reading the clock takes 1.5µs (clock source hpet)"},
 		{func(c *rawlog.Calibration) { c.ClockResolutionNs = 1_000_000 }, "steps of 1ms:"},
+		{func(c *rawlog.Calibration) { c.ClockResolutionNs, c.ClockSource = 0, "stuck" }, "the clock (clock source stuck) did not move"},
 	} {
 		x := quiet()
 		c.change(x)
 		if texts := Findings(x); len(texts) != 1 || !strings.Contains(texts[0], c.want) {
 			t.Errorf("got %q, want %q", texts, c.want)
 		}
+	}
+	x := quiet()
+	x.Wait.P99Ns = 16_000_000
+	if texts := findings(x, false); len(texts) != 1 || !strings.Contains(texts[0], "no exact sleep") || strings.Contains(texts[0], "quieten") {
+		t.Errorf("without an exact sleep: %q", texts)
 	}
 	unknown := quiet()
 	unknown.StealPercent, unknown.ThrottledNs = nil, nil

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"queuebench/rawlog"
+	"queuebench/runner/pace"
 )
 
 // Limits above which what was found is told to the user.
@@ -26,6 +27,11 @@ const limitedBy = 10
 // Findings are what is wrong with an instrument, a sentence each, with what to
 // do.
 func Findings(c *rawlog.Calibration) (texts []string) {
+	return findings(c, pace.Precise.Exact())
+}
+
+// findings are those on a system that has an exact sleep, or none.
+func findings(c *rawlog.Calibration, exact bool) (texts []string) {
 	add := func(format string, a ...any) { texts = append(texts, "calibration: "+fmt.Sprintf(format, a...)) }
 	if p := c.StealPercent; p != nil && *p > stealLimit {
 		add("the hypervisor withheld %.1f %% of the processors' time in %v: pauses of the machine stand in the latencies; use a machine with processors of its own, or repeat at a quieter time", *p, time.Duration(c.TookNs).Round(time.Millisecond))
@@ -34,13 +40,20 @@ func Findings(c *rawlog.Calibration) (texts []string) {
 		add("the control group's processor quota held this process up for %v in %v: raise the container's CPU limit or take it away", time.Duration(*ns).Round(time.Microsecond), time.Duration(c.TookNs).Round(time.Millisecond))
 	}
 	if lag := time.Duration(c.Wait.P99Ns); lag > waitLimit {
-		add("this machine wakes up late, by %v at the 99th percentile of %.0f waits a second without any load: a median latency below %v cannot be told from it; give the runner processors of its own or quieten the machine",
-			round(lag), c.Wait.Rate, round(limitedBy*lag))
+		advice := "give the runner processors of its own or quieten the machine"
+		if !exact {
+			advice = "this system has no exact sleep that bench knows: run it on Linux"
+		}
+		add("this machine wakes up late, by %v at the 99th percentile of %.0f waits a second without any load: a median latency below %v cannot be told from it; %s",
+			round(lag), c.Wait.Rate, round(limitedBy*lag), advice)
 	}
 	if ns := c.ClockReadNs; ns > float64(readLimit) {
 		add("reading the clock takes %v%s: it limits the rate and makes stamps late; on a virtual machine choose a clock source that needs no call into the kernel, such as tsc", time.Duration(ns), sourceText(c))
 	}
-	if step := time.Duration(c.ClockResolutionNs); step > resolutionLimit {
+	switch step := time.Duration(c.ClockResolutionNs); {
+	case step == 0:
+		add("the clock%s did not move in 20 million readings: no latency can be measured by it", sourceText(c))
+	case step > resolutionLimit:
 		add("the clock moves in steps of %v%s: no latency is more exact than that", step, sourceText(c))
 	}
 	return texts

@@ -29,6 +29,10 @@ var kindNames = [...]string{"precise", "sleep"}
 // String is the name that ParseKind reads back.
 func (k Kind) String() string { return kindNames[k] }
 
+// Exact says whether this system sleeps exactly in this way: else each wait is
+// time.Sleep's, a millisecond late or, on Windows, up to 16.
+func (k Kind) Exact() bool { return k == Precise && precise }
+
 // ParseKind reads the name of a way to wait.
 func ParseKind(name string) (Kind, error) {
 	for k, n := range kindNames {

@@ -10,8 +10,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 go=${GO:-go}
 # Releases are built by a Go without known vulnerabilities, as `make vulnerabilities`
-# says, whichever is installed; GOTOOLCHAIN names another one.
-export GOTOOLCHAIN=${GOTOOLCHAIN:-$(cat scripts/toolchain)}
+# says, whichever is installed; RELEASE_TOOLCHAIN names another one.
+export GOTOOLCHAIN=${RELEASE_TOOLCHAIN:-$(cat scripts/toolchain)}
 platforms=${PLATFORMS:-linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64}
 
 # No path of this machine (-trimpath), no symbols, no link id, no C; the commit, whatever

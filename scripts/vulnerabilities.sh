@@ -8,7 +8,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 go=${GO:-go}
 check=${GOVULNCHECK:-govulncheck}
-export GOTOOLCHAIN=${GOTOOLCHAIN:-$(cat scripts/toolchain)} # which releases are built by
+export GOTOOLCHAIN=${RELEASE_TOOLCHAIN:-$(cat scripts/toolchain)} # which releases are built by
 db=${1:-}
 if [ -z "$db" ] && ! curl -fsS --max-time 20 -o /dev/null https://vuln.go.dev/index/db.json; then
   dir=$("$go" mod download -json golang.org/x/vulndb@latest 2>/dev/null | sed -n 's/^\t"Dir": "\(.*\)",$/\1/p') || true

@@ -47,7 +47,7 @@ var mayEnter = map[string]string{
 	"report":               "analysis figure rawlog report/markup",
 	"report/markup":        "",
 	"report/comparison":    "analysis analysis/compare rawlog figure report report/markup",
-	"report/session":       "analysis report",
+	"report/session":       "analysis report intake/address",
 	"report/reporttest":    "analysis rawlog stats queue clock",
 	"site":                 "internal/loopback analysis figure report report/comparison",
 	"site/publish":         "objectstore",

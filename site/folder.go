@@ -2,62 +2,34 @@ package site
 
 import (
 	"bytes"
-	"cmp"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"queuebench/analysis"
 	"queuebench/report"
 )
 
-// ListSchema is the schema of runs.json.
-const ListSchema = "queuebench.site/1"
-
-// List is runs.json: what the site holds.
-type List struct {
-	Schema string  `json:"schema"`
-	Runs   []Entry `json:"runs"`
-}
-
-// Entry is a run of the site, with what its list shows.
-type Entry struct {
-	Run       string      `json:"run"`
-	File      string      `json:"file"`           // below the site: runs/….digest.gz
-	Page      string      `json:"page,omitempty"` // the same without scripts: runs/….html
-	Queue     string      `json:"queue"`
-	StartedNs int64       `json:"started_ns"`
-	Complete  bool        `json:"complete"`
-	Steps     []EntryStep `json:"steps"`
-}
-
-// EntryStep is a step's end-to-end latency under the default view, as text and as
-// numbers; these are 0 where the text is a dash or no finite latency.
-type EntryStep struct {
-	Rate     string  `json:"rate"`
-	P50      string  `json:"p50"`
-	P99      string  `json:"p99"`
-	RatePerS float64 `json:"rate_per_s,omitempty"`
-	P50Ns    int64   `json:"p50_ns,omitempty"`
-	P99Ns    int64   `json:"p99_ns,omitempty"`
-}
-
 const siteCSP = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; " +
 	"worker-src 'self' blob:; connect-src 'self' https: http://127.0.0.1:* http://localhost:*; object-src 'none'; base-uri 'none'; form-action 'none'"
 
 // WriteSite writes the page into a folder, with the digests beside it, and adds
-// them to the runs that are there already. Every file is replaced as a whole,
-// the list after the runs that it names, so that a reader never sees half a
-// site. The error wraps ErrNoWASM in a program without the page's analyzer.
+// them to the runs that are there already, also of a folder that an older
+// version wrote. Every file is replaced as a whole, the list after the runs that
+// it names, so that a reader never sees half a site. The error wraps ErrNoWASM
+// in a program without the page's analyzer.
 func WriteSite(dir string, digests []*analysis.Digest) error {
-	a, err := loadAnalyzer()
+	s, err := newStatic()
 	if err != nil {
 		return err
 	}
@@ -65,80 +37,126 @@ func WriteSite(dir string, digests []*analysis.Digest) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Join(dir, "runs"), 0o777); err != nil {
+	runs, err := published(digests, false)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return fmt.Errorf("the site's folder: %w", err)
 	}
-	files := map[string][]byte{
-		"page.css": []byte(styles()), "analyze.wasm.gz": a.wasm, "intake.wasm.gz": a.intake, "wasm_exec.js": a.loader,
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return fmt.Errorf("the site's folder: %w", err)
 	}
-	for _, name := range []string{"worker.js", "analyzer.js", "texts.js", "export.js", "plot.js", "view.js", "opening.js", "site.js", "list.js"} {
-		files[name] = []byte(asset(name))
+	defer root.Close()
+	files := maps.Clone(s.files)
+	for _, r := range runs {
+		files[r.File], files[r.Page] = r.digest, r.page
 	}
+	if len(list.Pages) == 0 {
+		list.Pages = legacy(root)
+	}
+	old := list.add(runs)
+	old = append(old, list.turn(s.generation())...)
+	for _, sub := range []string{"runs", "static"} {
+		if err := root.MkdirAll(sub, 0o777); err != nil {
+			return fmt.Errorf("the site's folder: %w", err)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if err := replace(root, name, files[name]); err != nil {
+			return err
+		}
+	}
+	if err := list.write(root, s); err != nil {
+		return err
+	}
+	for _, name := range old {
+		if files[name] != nil {
+			continue
+		}
+		if err := root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("removing what the site no longer names: %w", err)
+		}
+	}
+	return nil
+}
+
+// Files is a site of some runs by the names of its files, for who serves it
+// without a folder, and the address of each run in it, as `log` in the page's
+// fragment takes it.
+func Files(digests []*analysis.Digest) (files map[string][]byte, logs []string, err error) {
+	s, err := newStatic()
+	if err != nil {
+		return nil, nil, err
+	}
+	runs, err := published(digests, true)
+	if err != nil {
+		return nil, nil, err
+	}
+	list := List{Schema: ListSchema, Runs: []Entry{}}
+	files = maps.Clone(s.files)
+	for _, r := range runs {
+		files[r.File], files[r.Page] = r.digest, r.page
+		logs = append(logs, r.address())
+	}
+	list.add(runs)
+	text, err := list.json()
+	if err != nil {
+		return nil, nil, err
+	}
+	files["runs.json"], files["index.html"] = text, []byte(index(list, s))
+	return files, logs, nil
+}
+
+// run is a run as a site has it.
+type run struct {
+	Entry
+	digest, page []byte
+}
+
+// published makes what a site has of each digest. Two that have one name and are
+// not the same have two places where apart is set, and are an error else: one
+// would take the place of the other.
+func published(digests []*analysis.Digest, apart bool) (out []run, err error) {
 	for _, d := range digests {
 		d, err := d.Fit(analysis.PageBytes)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		e, err := entry(d)
-		if err != nil {
-			return err
+		r := run{}
+		if r.digest, err = packDigest(d); err != nil {
+			return nil, err
 		}
-		if files[e.File], err = packDigest(d); err != nil {
-			return err
+		name := d.Manifest.Run
+		place := "runs/" + SafeID(name)
+		taken := func(o run) bool { return o.Page == place+".html" && !bytes.Equal(o.digest, r.digest) }
+		for n := 2; slices.ContainsFunc(out, taken); n++ {
+			if !apart {
+				return nil, fmt.Errorf("two of the runs that were given are named %q and are not the same: a site has one run of a name, so add one of them only", name)
+			}
+			place = "runs/" + SafeID(name) + "-" + strconv.Itoa(n)
+		}
+		if r.Entry, err = entry(d, place, contentHash(r.digest)); err != nil {
+			return nil, err
 		}
 		var page bytes.Buffer
-		if err := WriteReport(&page, d, analysis.View{}, Options{Light: true, site: e.File}); err != nil {
-			return err
+		if err := WriteReport(&page, d, analysis.View{}, Options{Light: true, site: r.Log}); err != nil {
+			return nil, err
 		}
-		files[e.Page] = page.Bytes()
-		list.Runs = slices.DeleteFunc(list.Runs, func(o Entry) bool { return o.Run == e.Run })
-		list.Runs = append(list.Runs, e)
+		r.page = page.Bytes()
+		out = append(out, r)
 	}
-	slices.SortStableFunc(list.Runs, func(a, b Entry) int {
-		return cmp.Or(cmp.Compare(b.StartedNs, a.StartedNs), cmp.Compare(a.Run, b.Run))
-	})
-	for name, data := range files {
-		if err := replace(filepath.Join(dir, filepath.FromSlash(name)), data); err != nil {
-			return err
-		}
-	}
-	text, err := json.MarshalIndent(list, "", "  ")
-	if err != nil {
-		return err
-	}
-	if err := replace(filepath.Join(dir, "runs.json"), append(text, '\n')); err != nil {
-		return err
-	}
-	return replace(filepath.Join(dir, "index.html"), []byte(index(list)))
+	return out, nil
 }
 
-func readList(dir string) (List, error) {
-	list := List{Schema: ListSchema, Runs: []Entry{}}
-	path := filepath.Join(dir, "runs.json")
-	b, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return list, nil
-	}
-	if err != nil {
-		return list, fmt.Errorf("the site's list of runs: %w", err)
-	}
-	if err := json.Unmarshal(b, &list); err != nil {
-		return list, fmt.Errorf("%s is not a site's list of runs (%w): choose another folder, or remove it", path, err)
-	}
-	if list.Schema != ListSchema {
-		return list, fmt.Errorf("%s has the schema %q, this program writes %q: choose another folder", path, list.Schema, ListSchema)
-	}
-	return list, nil
-}
-
-func entry(d *analysis.Digest) (Entry, error) {
+func entry(d *analysis.Digest, place, hash string) (Entry, error) {
 	doc, err := report.Build(d, analysis.View{}, report.Options{})
 	if err != nil {
 		return Entry{}, fmt.Errorf("run %s: %w", d.Manifest.Run, err)
 	}
-	place := "runs/" + SafeID(d.Manifest.Run)
 	e := Entry{
-		Run: d.Manifest.Run, File: place + ".digest.gz", Page: place + ".html", Queue: queueText(d),
+		Run: d.Manifest.Run, Log: place + ".digest.gz", File: place + "." + hash + ".digest.gz", Page: place + ".html", Queue: queueText(d),
 		StartedNs: d.Manifest.StartedNs, Complete: d.Manifest.Complete, Steps: []EntryStep{},
 	}
 	for _, s := range doc.Summary.Steps {
@@ -171,6 +189,10 @@ func queueText(d *analysis.Digest) string {
 	return q.Kind + ", commits every " + q.CommitInterval.String()
 }
 
+// Address is what the fragment of a site's page calls a run that was added to it:
+// log=runs/….digest.gz, before it is escaped.
+func Address(run string) string { return "runs/" + SafeID(run) + ".digest.gz" }
+
 // SafeID is a run's name as the name of a file and part of an address: what is
 // not a letter, a digit, a dot, a dash or an underscore becomes a dash, and a
 // name that had to change gets a hash, so that no two names meet.
@@ -189,20 +211,21 @@ func SafeID(run string) string {
 	return strings.TrimLeft(safe+"-"+hex.EncodeToString(h[:4]), "-")
 }
 
-// replace writes a file beside its place and moves it there.
-func replace(path string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+// replace writes a file beside its place and moves it there. Neither follows a
+// link out of the site.
+func replace(root *os.Root, name string, data []byte) error {
+	fresh := path.Join(path.Dir(name), ".new-"+rand.Text())
+	f, err := root.OpenFile(fresh, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
 		return fmt.Errorf("the site's folder: %w", err)
 	}
-	defer os.Remove(f.Name())
 	_, err = f.Write(data)
 	err = errors.Join(err, f.Chmod(0o644), f.Close())
 	if err == nil {
-		err = os.Rename(f.Name(), path)
+		err = root.Rename(fresh, name)
 	}
 	if err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
+		return errors.Join(fmt.Errorf("writing %s: %w", filepath.Join(root.Name(), filepath.FromSlash(name)), err), root.Remove(fresh))
 	}
 	return nil
 }

@@ -12,11 +12,17 @@ import (
 
 // index is the page of a site: the list of its runs, which can be read with
 // scripts off, and the place where scripts put a run.
-func index(list List) string {
+func index(list List, s *static) string {
 	var p page
-	p.head("Queuebench: runs", siteCSP, `<link rel="stylesheet" href="page.css">`)
-	p.top(`<a href="./">Queuebench</a>`, `<a id="all-runs" href="./" hidden>All runs</a>`)
-	p.WriteString(`<main id="main">
+	// All modules at once, rather than each after the one that imports it.
+	links := `<link rel="stylesheet" href="` + s.style + `">`
+	for _, name := range s.modules {
+		links += "\n" + `<link rel="modulepreload" href="` + name + `">`
+	}
+	p.head("Queuebench: runs", siteCSP, links)
+	// By its name: a bucket shows no index.html of its own accord.
+	p.top(`<a href="index.html">Queuebench</a>`, `<a id="all-runs" href="index.html" hidden>All runs</a>`)
+	p.WriteString(`<main id="main" data-worker="` + s.worker + `" data-analyze="` + s.analyze + `" data-intake="` + s.intake + `">
 <p id="page-error" class="error" role="alert" hidden></p>
 <div id="loading" class="loading" role="status" hidden><p id="loading-text"></p><progress id="loading-bar" max="1" aria-label="Progress"></progress><button type="button" id="loading-cancel">Cancel</button></div>
 <ul id="opened" class="opened" hidden></ul>
@@ -33,7 +39,10 @@ func index(list List) string {
 	}
 	p.WriteString("</ul></section>\n" + openingHTML + "<div id=\"controls-holder\" class=\"controls-holder\" hidden></div>\n</main>\n")
 	p.foot("Runs are read and computed in this browser; nothing is uploaded.")
-	p.WriteString("<script type=\"module\" src=\"site.js\"></script>\n<script type=\"module\" src=\"list.js\"></script>\n</body>\n</html>\n")
+	for _, name := range s.entries {
+		p.WriteString(`<script type="module" src="` + name + "\"></script>\n")
+	}
+	p.WriteString("</body>\n</html>\n")
 	return p.String()
 }
 
@@ -65,11 +74,11 @@ func chooser(p *page, list List) {
 // listed is one run of the list. previous is the run that it is offered to be
 // compared with; nil for none.
 func listed(p *page, e Entry, previous *Entry) {
-	file := html.EscapeString(url.QueryEscape(e.File))
+	log := html.EscapeString(url.QueryEscape(e.address()))
 	name := html.EscapeString(e.Run)
-	p.WriteString(`<li class="listed" data-queue="` + html.EscapeString(e.Queue) + `">`)
-	p.WriteString(`<label class="pick" hidden><input type="checkbox" name="log" value="` + html.EscapeString(e.File) + `"><span class="unseen">Compare ` + name + `</span></label>`)
-	p.WriteString(`<a class="open" href="#log=` + file + `"><span class="name">` + name + `</span>`)
+	p.WriteString(`<li class="listed" data-queue="` + html.EscapeString(e.Queue) + `" data-log="` + html.EscapeString(e.address()) + `" data-file="` + html.EscapeString(e.File) + `">`)
+	p.WriteString(`<label class="pick" hidden><input type="checkbox" name="log" value="` + html.EscapeString(e.address()) + `"><span class="unseen">Compare ` + name + `</span></label>`)
+	p.WriteString(`<a class="open" href="#log=` + log + `"><span class="name">` + name + `</span>`)
 	when := ""
 	if e.StartedNs > 0 {
 		when = time.Unix(0, e.StartedNs).UTC().Format("2006-01-02 15:04 UTC")
@@ -91,7 +100,7 @@ func listed(p *page, e Entry, previous *Entry) {
 		p.WriteString(`<a href="` + html.EscapeString((&url.URL{Path: e.Page}).String()) + `">Plain page<span class="unseen"> of ` + name + `</span></a>`)
 	}
 	if previous != nil {
-		p.WriteString(` <a href="#log=` + html.EscapeString(url.QueryEscape(previous.File)) + `&amp;log=` + file + `&amp;view=compare">Compare with the one before<span class="unseen">: ` + html.EscapeString(previous.Run) + `</span></a>`)
+		p.WriteString(` <a href="#log=` + html.EscapeString(url.QueryEscape(previous.address())) + `&amp;log=` + log + `&amp;view=compare">Compare with the one before<span class="unseen">: ` + html.EscapeString(previous.Run) + `</span></a>`)
 	}
 	p.WriteString("</span></li>\n")
 }

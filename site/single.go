@@ -27,7 +27,7 @@ type Options struct {
 	Base   int
 	Labels []string
 
-	site string // the digest's place below a site whose page this is: runs/…
+	site string // the run's address in the site whose page this is: runs/…
 }
 
 // reportWidth is the width of the figures that are drawn beforehand, in CSS
@@ -72,7 +72,7 @@ func writeSingle(w io.Writer, ds []*analysis.Digest, o Options, brand string, bu
 		if blocks, err = dataBlocks(fitted); err != nil {
 			return err
 		}
-		if script, err = inline("analyzer.js", "texts.js", "export.js", "plot.js", "view.js", "report.js"); err != nil {
+		if script, err = inline("report.js"); err != nil {
 			return err
 		}
 		hash := sha256.Sum256([]byte(script))
@@ -87,7 +87,7 @@ func writeSingle(w io.Writer, ds []*analysis.Digest, o Options, brand string, bu
 		nav = `<a href="#view=compare">Comparison</a> ` + nav
 	}
 	if o.site != "" {
-		nav = `<a href="../">All runs</a> <a href="../#log=` + html.EscapeString(url.QueryEscape(o.site)) + `">Explore this run</a> ` + nav
+		nav = `<a href="../index.html">All runs</a> <a href="../index.html#log=` + html.EscapeString(url.QueryEscape(o.site)) + `">Explore this run</a> ` + nav
 	}
 	p.top(html.EscapeString(brand), nav)
 	fmt.Fprintf(&p, "<main id=\"main\" data-view=\"%s\" data-width=\"%d\"", html.EscapeString(doc.Controls.Fragment), reportWidth)
@@ -97,6 +97,9 @@ func writeSingle(w io.Writer, ds []*analysis.Digest, o Options, brand string, bu
 		fmt.Fprintf(&p, " data-page=\"%s\"", html.EscapeString(comparisonPage(o)))
 	}
 	p.WriteString(">\n")
+	if !o.Light {
+		p.WriteString(openedHTML)
+	}
 	for _, r := range doc.Regions {
 		fmt.Fprintf(&p, "<section id=\"%s\" data-region>%s</section>\n", html.EscapeString(r.ID), r.HTML)
 		if r.ID == "headline" && !o.Light {
@@ -104,6 +107,9 @@ func writeSingle(w io.Writer, ds []*analysis.Digest, o Options, brand string, bu
 		}
 	}
 	p.WriteString("</main>\n")
+	if !o.Light {
+		p.WriteString(besideHTML)
+	}
 	p.foot("Made by Queuebench " + html.EscapeString(fitted[0].Manifest.Program.Version) + ". This file asks nobody for anything: what it shows and what computes it are inside.")
 	p.WriteString(blocks)
 	if script != "" {
@@ -133,7 +139,10 @@ func dataBlocks(ds []*analysis.Digest) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	worker := string(a.loader) + "\n" + asset("worker.js")
+	worker, err := workerScript(a)
+	if err != nil {
+		return "", err
+	}
 	blocks := block("data-worker", []byte(worker)) + block("data-wasm", a.wasm)
 	for i, d := range ds {
 		digest, err := packDigest(d)
@@ -163,29 +172,4 @@ func packDigest(d *analysis.Digest) ([]byte, error) {
 	var b bytes.Buffer
 	err := analysis.PackDigest(&b, d)
 	return b.Bytes(), err
-}
-
-// inline puts modules that import each other by name into one, in order. It
-// knows one form of import and export, the one that the assets use.
-func inline(names ...string) (string, error) {
-	var b strings.Builder
-	b.WriteString("\n")
-	for _, name := range names {
-		for line := range strings.Lines(asset(name)) {
-			switch {
-			case strings.HasPrefix(line, "import {") && strings.HasSuffix(line, ".js\";\n"):
-				continue
-			case strings.HasPrefix(line, "export class "):
-				line = strings.TrimPrefix(line, "export ")
-			case strings.HasPrefix(line, "import") || strings.HasPrefix(line, "export"):
-				return "", fmt.Errorf("site/assets/%s: a form of import or export that cannot be put into one file: %s", name, strings.TrimSpace(line))
-			}
-			b.WriteString(line)
-		}
-	}
-	s := b.String()
-	if strings.Contains(s, "</script") || strings.Contains(s, "<!--") {
-		return "", fmt.Errorf("the page's script would end its own element")
-	}
-	return s, nil
 }

@@ -80,5 +80,5 @@ func styles() string {
 	return strings.NewReplacer(
 		"/*figure-light*/", figure.Variables(figure.Light),
 		"/*figure-dark*/", figure.Variables(figure.Dark),
-	).Replace(asset("page.css") + asset("comparison.css") + asset("list.css"))
+	).Replace(asset("page.css") + asset("comparison.css") + asset("list.css") + asset("opened.css"))
 }

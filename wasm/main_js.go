@@ -40,13 +40,13 @@ func main() {
 			head := bridge.Bytes(args[0])
 			return map[string]any{"digest": session.IsDigest(head), "manifest": address.IsManifest(head)}, nil
 		}),
-		// open takes [{name, from, error, data: Uint8Array}, …] and answers
+		// open takes [{name, from, group, foreign, error, data: Uint8Array}, …] and answers
 		// {runs: [{name, from, error}, …]}.
 		"open": bridge.Func(func(args []js.Value) (map[string]any, error) {
 			files := make([]session.File, args[0].Length())
 			for i := range files {
 				f := args[0].Index(i)
-				files[i] = session.File{Name: f.Get("name").String(), From: f.Get("from").String()}
+				files[i] = session.File{Name: f.Get("name").String(), From: f.Get("from").String(), Group: f.Get("group").Int(), Foreign: f.Get("foreign").Truthy()}
 				if e := f.Get("error"); e.Truthy() {
 					files[i].Err = errors.New(e.String())
 				} else {

@@ -18,7 +18,8 @@ func publishCommand() *cli.Command {
 		Usage:     "copy a site into a bucket",
 		ArgsUsage: "DIR ADDRESS",
 		Description: "Prints the address of the page. Each file that is not yet in the bucket, or not the same, is sent with its\n" +
-			"type, its encoding and what caches may do with it, the list of runs last; nothing is deleted, and who may read\n" +
+			"type, its encoding and what caches may do with it: what is named after its content is kept for a year, and all\n" +
+			"else asked for again each time. The list of runs goes last; nothing is deleted, and who may read\n" +
 			"the bucket is left to its owner. The rule of CORS that the bucket of a raw log needs, so that this page can open\n" +
 			"it by #log=…, goes to standard error.\n\n" +
 			"ADDRESS is s3://bucket/prefix?endpoint=…&region=…; credentials come from the environment, as for every command.",
@@ -64,7 +65,7 @@ func sendSite(c *cli.Context, store objectstore.Store, objects []publish.Object,
 		}
 	}
 	say := func(o publish.Object) {
-		fmt.Fprintf(c.App.ErrWriter, "%s: %d bytes, %s\n", o.Key, len(o.Body), o.Options.ContentType)
+		fmt.Fprintf(c.App.ErrWriter, "%s: %d bytes, %s, %s\n", o.Key, len(o.Body), o.Options.ContentType, o.Options.CacheControl)
 	}
 	if c.Bool("dry-run") {
 		for _, o := range objects {

@@ -59,28 +59,40 @@ func reportCommand() *cli.Command {
 
 // reportOf reads what the arguments name, and says how it is written.
 func reportOf(c *cli.Context, v analysis.View) (func(io.Writer) error, error) {
-	o := site.Options{Light: c.Bool("light")}
-	if comparing, err := comparesRuns(c); err != nil {
+	ds, labels, err := reportRuns(c, v)
+	if err != nil {
 		return nil, err
-	} else if !comparing {
-		d, err := oneRun(c, v)
-		if args := c.Args().Slice(); !errors.Is(err, rawlog.ErrNotHalves) || len(slices.Compact(slices.Sorted(slices.Values(args)))) < len(args) {
-			return func(w io.Writer) error { return site.WriteReport(w, d, v, o) }, err
-		}
+	}
+	o := site.Options{Light: c.Bool("light"), Labels: labels}
+	if labels == nil {
+		return func(w io.Writer) error { return site.WriteReport(w, ds[0], v, o) }, nil
 	}
 	if !command.IsSet(c, "percentiles") {
 		v.Percentiles = nil // those of a comparison
 	}
-	var ds []*analysis.Digest
+	return func(w io.Writer) error { return site.WriteComparison(w, ds, v, o) }, nil
+}
+
+// reportRuns reads the runs that the arguments name: one, then there are no
+// labels, or several to hold against each other, each with its label or "".
+func reportRuns(c *cli.Context, v analysis.View) (ds []*analysis.Digest, labels []string, err error) {
+	if comparing, err := comparesRuns(c); err != nil {
+		return nil, nil, err
+	} else if !comparing {
+		d, err := oneRun(c, v)
+		if args := c.Args().Slice(); !errors.Is(err, rawlog.ErrNotHalves) || len(slices.Compact(slices.Sorted(slices.Values(args)))) < len(args) {
+			return []*analysis.Digest{d}, nil, err
+		}
+	}
 	for _, argument := range c.Args().Slice() {
 		name, address := labelled(argument)
 		d, err := openRun(c, address, v)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		ds, o.Labels = append(ds, d), append(o.Labels, name)
+		ds, labels = append(ds, d), append(labels, name)
 	}
-	return func(w io.Writer) error { return site.WriteComparison(w, ds, v, o) }, nil
+	return ds, labels, nil
 }
 
 // comparesRuns says whether the arguments are runs to hold against each other:

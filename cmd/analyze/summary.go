@@ -3,8 +3,6 @@ package main
 import (
 	"encoding/json"
 	"errors"
-	"net/url"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -30,7 +28,7 @@ func summaryCommand() *cli.Command {
 			"   analyze summary RUN --markdown --link https://example.org/benchmarks/",
 		Flags: append(append(append(cutFlags(), onlyFlag(), &cli.BoolFlag{Name: "json", Usage: "print JSON, schema " + analysis.SummarySchema},
 			&cli.BoolFlag{Name: "markdown", Usage: "print Markdown, for a pull request"},
-			&cli.StringFlag{Name: "link", Usage: "with --markdown: address of the published site or report; the link that is printed opens this view of it"}, referenceFlag()), importFlags()...), storeflags.Flags()...),
+			&cli.StringFlag{Name: "link", Usage: "with --markdown: `ADDRESS` of a published site or report; the link that is printed opens this run there, under this view"}, referenceFlag()), importFlags()...), storeflags.Flags()...),
 		Action: func(c *cli.Context) error {
 			v, err := viewOf(c)
 			if err != nil {
@@ -39,7 +37,7 @@ func summaryCommand() *cli.Command {
 			if c.Bool("json") && c.Bool("markdown") {
 				return command.Misusef("--json and --markdown: give one of them")
 			}
-			link, err := linkOf(c, v)
+			page, err := pageOfLink(c)
 			if err != nil {
 				return err
 			}
@@ -53,7 +51,7 @@ func summaryCommand() *cli.Command {
 				enc.SetIndent("", "  ")
 				err = enc.Encode(s)
 			} else if c.Bool("markdown") {
-				err = analysis.WriteMarkdown(c.App.Writer, s, link)
+				err = analysis.WriteMarkdown(c.App.Writer, s, linkTo(c, page, d.Manifest.Run, v))
 			} else {
 				err = analysis.WriteText(c.App.Writer, s)
 			}
@@ -63,31 +61,4 @@ func summaryCommand() *cli.Command {
 			return err
 		},
 	}
-}
-
-// linkOf is the address of --link with the view in its fragment, beside what that
-// has already.
-func linkOf(c *cli.Context, v analysis.View) (string, error) {
-	link := c.String("link")
-	switch {
-	case link == "":
-		return "", nil
-	case !c.Bool("markdown"):
-		return "", command.Misusef("--link is part of what --markdown prints: give both")
-	}
-	u, err := url.Parse(link)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || strings.ContainsAny(link, "<>\n ") {
-		return "", command.Misusef("--link %.80q is no address of a page: write https://host/path/", link)
-	}
-	if !c.IsSet("percentiles") {
-		v.Percentiles = nil // the page's own
-	}
-	page, fragment, _ := strings.Cut(link, "#")
-	if f := v.Fragment(); f != "" {
-		fragment = strings.TrimPrefix(fragment+"&"+f, "&")
-	}
-	if fragment == "" {
-		return page, nil
-	}
-	return page + "#" + fragment, nil
 }

@@ -154,7 +154,7 @@ func TestDropOfManyKinds(t *testing.T) {
 	dir := rawLog(t, "-n", "20000", "-rate", "10000")
 	_, site := serve(t, reporttest.Digest(reporttest.Spec{Run: "published", Rates: []float64{500}, Duration: 4e9}))
 	b := emptySite(t)
-	b.drop(filepath.Join(dir, "sent", "step=0", "repeat=0", "part-producer-0-0.parquet"), filepath.Join(site, "runs", "published.digest.gz"), filepath.Join("..", "..", "importer", "testdata", "wrk2.txt"))
+	b.drop(filepath.Join(dir, "sent", "step=0", "repeat=0", "part-producer-0-0.parquet"), digestIn(t, site), filepath.Join("..", "..", "importer", "testdata", "wrk2.txt"))
 	b.wait(ready)
 	if got := strings.Join(b.opened(), "|"); got != "bench|published|wrk2.txt|Compare" {
 		t.Errorf("open is %s", got)

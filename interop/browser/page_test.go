@@ -253,7 +253,7 @@ func TestSiteList(t *testing.T) {
 // TestBrokenFiles opens what is missing, cut short or something else.
 func TestBrokenFiles(t *testing.T) {
 	address, dir := serve(t, run())
-	whole, err := os.ReadFile(filepath.Join(dir, "runs", "2026-11-29-delta-sweep.digest.gz"))
+	whole, err := os.ReadFile(digestIn(t, dir))
 	if err != nil {
 		t.Fatal(err)
 	}

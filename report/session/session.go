@@ -52,18 +52,32 @@ type File struct {
 	Name, From string
 	Data       []byte // a digest, also gzipped
 	Err        error  // Data is not looked at
+	// Foreign: it is no digest, and the page has nothing that reads it; Data is
+	// its beginning. Those of one Group were given together.
+	Foreign bool
+	Group   int
 }
 
-// Open reads each file as a run, in the place of what was open.
+// Open reads each file as a run, in the place of what was open. What the page
+// cannot read is one entry for all that was given together.
 func (s *Session) Open(files []File) {
 	s.Runs = nil
+	told := map[int]bool{}
 	for _, f := range files {
+		if f.Foreign && f.Err == nil {
+			if !told[f.Group] {
+				told[f.Group] = true
+				s.Runs = append(s.Runs, foreign(files, f.Group))
+			}
+			continue
+		}
 		r := Run{Name: f.Name, From: f.From, Err: f.Err}
 		if r.Err == nil {
-			r.Digest, r.Err = analysis.ReadDigest(bytes.NewReader(f.Data))
-		}
-		if r.Err == nil {
-			r.Name = r.Digest.Manifest.Run
+			if r.Digest, r.Err = analysis.ReadDigest(bytes.NewReader(f.Data)); r.Err == nil {
+				r.Name = r.Digest.Manifest.Run
+			} else {
+				r.Err = fmt.Errorf("%s: %w. Copy it again, or make it anew: `analyze digest RUN`", f.Name, r.Err)
+			}
 		}
 		s.Runs = append(s.Runs, r)
 	}

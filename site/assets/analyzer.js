@@ -1,3 +1,5 @@
+import { Texts } from "./texts.js";
+
 // Program is one of the page's programs in a worker of its own: it answers what
 // it is asked, and is cancelled by ending it.
 class Program {
@@ -26,7 +28,7 @@ class Program {
         this.stop(error);
         reject(new Error(error));
       };
-      worker.onerror = (e) => { e.preventDefault(); die("the analyzer's worker failed: " + (e.message || "it could not be loaded")); };
+      worker.onerror = (e) => { e.preventDefault(); die(Texts.workerFailed(e.message)); };
       worker.onmessage = ({ data: m }) => {
         const w = this.waiting.get(m.id);
         switch (m.type) {

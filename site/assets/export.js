@@ -61,7 +61,7 @@ export class Export {
       canvas.width = Math.round(box.width * 2);
       canvas.height = Math.round(box.height * 2);
       canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
-      return Export.give(await new Promise((done, fail) => canvas.toBlob((b) => (b ? done(b) : fail(new Error("the browser made no picture"))), "image/png")), Export.file(name, "png"));
+      return Export.give(await new Promise((done, fail) => canvas.toBlob((b) => (b ? done(b) : fail(new Error(Texts.noPicture))), "image/png")), Export.file(name, "png"));
     } finally {
       URL.revokeObjectURL(url);
     }

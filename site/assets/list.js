@@ -1,5 +1,7 @@
 // The list of runs: found by a word or a queue, ticked and compared. The list
 // itself is HTML that Go wrote.
+import { Texts } from "./texts.js";
+
 const $ = (id) => document.getElementById(id);
 const form = $("chooser");
 
@@ -19,7 +21,7 @@ if (form) {
       li.hidden = !words.every((w) => text.includes(w)) || ($("queue").value && li.dataset.queue !== $("queue").value);
       if (!li.hidden) n++;
     }
-    say(words.length || $("queue").value ? n + " of " + runs.length + " runs" : "");
+    say(words.length || $("queue").value ? Texts.found(n, runs.length) : "");
   };
 
   // choose points the link at what is ticked, from the oldest to the newest.
@@ -35,7 +37,7 @@ if (form) {
       a.href = "#" + p;
       a.removeAttribute("aria-disabled");
     }
-    a.textContent = logs.length ? "Compare " + logs.length + (logs.length < 2 ? " run" : " runs") : "Compare";
+    a.textContent = Texts.compareSome(logs.length);
     say("");
   };
 

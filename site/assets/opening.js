@@ -1,5 +1,7 @@
 // Opening takes what a person gives to the page: files and folders that are
 // dropped, chosen or pasted, and addresses. It reads none of them.
+import { Texts } from "./texts.js";
+
 const mostFiles = 20000;
 
 export class Opening {
@@ -10,16 +12,17 @@ export class Opening {
 
   listen() {
     const $ = (id) => document.getElementById(id);
-    $("choose-files").addEventListener("click", () => $("files").click());
-    $("choose-folder").addEventListener("click", () => $("folder").click());
-    for (const id of ["files", "folder"]) {
+    // A page has what it can read: the single file takes no folders and no addresses.
+    for (const [button, id] of [["choose-files", "files"], ["choose-folder", "folder"]]) {
+      if (!$(button)) continue;
+      $(button).addEventListener("click", () => $(id).click());
       $(id).addEventListener("change", (e) => {
         const all = [...e.target.files].map(plain);
         e.target.value = ""; // the same choice again is one, too
         this.given(async () => all);
       });
     }
-    $("open-address").addEventListener("submit", (e) => {
+    if ($("open-address")) $("open-address").addEventListener("submit", (e) => {
       e.preventDefault();
       const text = $("address").value.trim();
       $("address").value = "";
@@ -30,7 +33,7 @@ export class Opening {
       const all = [...e.clipboardData.files].map(plain);
       const text = e.clipboardData.getData("text/plain").trim();
       if (all.length) this.given(async () => all);
-      else if (/^([a-z][a-z0-9+.-]*:|\.{0,2}\/)\S+$/i.test(text)) this.take.address(text);
+      else if (this.take.address && /^([a-z][a-z0-9+.-]*:|\.{0,2}\/)\S+$/i.test(text)) this.take.address(text);
     });
     this.drops();
   }
@@ -60,7 +63,7 @@ export class Opening {
     try {
       const all = await collect();
       if (all.length) this.take.files(all);
-      else this.take.error("There is no file in that folder.");
+      else this.take.error(Texts.emptyFolder);
     } catch (e) {
       this.take.error(e.message);
     }
@@ -82,7 +85,7 @@ function attempt(get) {
 }
 
 function add(out, name, blob, found) {
-  if (out.length === mostFiles) throw new Error(`More than ${mostFiles} files lie in what was dropped: drop the folder of a run. On the command line: \`analyze report FOLDER\``);
+  if (out.length === mostFiles) throw new Error(Texts.tooMany(mostFiles));
   out.push({ name, blob, found });
 }
 

@@ -1,7 +1,7 @@
 // The worker of one of the page's programs: starts it, hands it bytes and
-// addresses, and hands back what it answers. It decides nothing.
+// addresses, and hands back what it answers. It decides nothing. The loader of
+// Go's programs and texts.js stand before it in one file.
 "use strict";
-if (typeof Go === "undefined") importScripts("wasm_exec.js");
 let memory = () => 0; // bytes of WebAssembly
 
 // start runs the program. m.module saves compiling it again after a cancel.
@@ -11,7 +11,11 @@ async function start(m) {
   if (module) {
     instance = await WebAssembly.instantiate(module, go.importObject);
   } else {
-    const stream = m.wasm.stream().pipeThrough(new DecompressionStream("gzip"));
+    // A host that names the file's compression as an encoding has the browser
+    // undo it.
+    const [a, b] = await bytes(m.wasm.slice(0, 2));
+    let stream = m.wasm.stream();
+    if (a === 0x1f && b === 0x8b) stream = stream.pipeThrough(new DecompressionStream("gzip"));
     const response = new Response(stream, { headers: { "Content-Type": "application/wasm" } });
     ({ instance, module } = await WebAssembly.instantiateStreaming(response, go.importObject));
   }
@@ -19,9 +23,8 @@ async function start(m) {
   await new Promise((resolve, reject) => {
     self.queuebenchReady = resolve;
     go.run(instance).then(() => {
-      const error = "the analyzer ended unexpectedly, most likely for want of memory; use `analyze report` on the command line";
-      reject(new Error(error));
-      postMessage({ type: "dead", error });
+      reject(new Error(Texts.ended));
+      postMessage({ type: "dead", error: Texts.ended });
     });
   });
   postMessage({ type: "started", module });
@@ -35,8 +38,6 @@ function good(answer) {
   return answer;
 }
 
-const megabytes = (n) => (n / 1e6).toFixed(1);
-
 // download fetches one object into a Blob, which the browser keeps out of this
 // memory when it is large. on is told how many bytes came, and how many come.
 async function download(a, on) {
@@ -44,11 +45,11 @@ async function download(a, on) {
   try {
     response = await fetch(a.url, { referrerPolicy: "no-referrer" });
   } catch {
-    throw new Error(`${a.shown} could not be reached. If it lies on another host, that host must allow this page by CORS, and must be https or this machine. On the command line: \`analyze report ${a.shown}\``);
+    throw new Error(Texts.unreachable(a.shown));
   }
   if (!response.ok) {
-    const hint = response.status === 403 && a.url.includes("?") ? ": the signature may have expired" : "";
-    throw Object.assign(new Error(`${a.shown} could not be read: ${response.status} ${response.statusText}${hint}`), { status: response.status });
+    const expired = response.status === 403 && a.url.includes("?");
+    throw Object.assign(new Error(Texts.refused(a.shown, response.status, response.statusText, expired)), { status: response.status });
   }
   const packed = response.headers.get("Content-Encoding");
   on(0, packed ? 0 : Number(response.headers.get("Content-Length")) || 0);
@@ -68,7 +69,7 @@ async function download(a, on) {
       }
     }
   } catch {
-    throw new Error(`${a.shown}: the connection ended before the file did; try again`);
+    throw new Error(Texts.cutOff(a.shown));
   }
   return new Blob([...blobs, ...chunks]);
 }
@@ -108,7 +109,7 @@ async function fetched(text, from, page, on) {
     }));
     return files.concat(got);
   } catch (e) {
-    return [{ name: a.shown || "address " + (from + 1), from, error: e.message }];
+    return [{ name: a.shown || Texts.address(from + 1), from, error: e.message }];
   }
 }
 
@@ -121,7 +122,7 @@ async function gather(m) {
     total += more;
     if (Date.now() - last < 100) return;
     last = Date.now();
-    tell(m.id, `Downloading: ${megabytes(have)}${total > have ? " of " + megabytes(total) : ""} MB`, total > have ? have / total : null);
+    tell(m.id, Texts.downloading(have, total > have ? total : 0), total > have ? have / total : null);
   };
   const all = await Promise.all(m.inputs.map(async (input, from) => {
     if (input.address !== undefined) return fetched(input.address, from, m.page, on);
@@ -129,7 +130,7 @@ async function gather(m) {
       try {
         return { ...f, from, digest: good(self.queuebench.sniff(await bytes(f.blob.slice(0, 65536)))).digest };
       } catch (e) {
-        return { name: f.name, from, found: f.found, error: `${f.name} cannot be read (${e.message}): open it again` };
+        return { name: f.name, from, found: f.found, error: Texts.unreadable(f.name, e.message) };
       }
     }));
   }));
@@ -138,9 +139,12 @@ async function gather(m) {
 
 function tell(id, text, part) { postMessage({ type: "progress", id, text, part }); }
 
-// open hands digests to the program.
+// open hands digests to the program, and of what is none its beginning.
 async function open(m) {
-  const files = await Promise.all(m.files.map(async (f) => ({ name: f.name, from: String(f.origin || f.name), error: f.error || "", data: f.blob && !f.error ? await bytes(f.blob) : null })));
+  const files = await Promise.all(m.files.map(async (f) => ({
+    name: f.name, from: String(f.origin || f.name), group: Number(f.from || 0), foreign: f.digest === false, error: f.error || "",
+    data: f.blob && !f.error ? await bytes(f.digest === false ? f.blob.slice(0, 65536) : f.blob) : null,
+  })));
   return self.queuebench.open(files);
 }
 
@@ -170,6 +174,6 @@ self.onmessage = async ({ data: m }) => {
     postMessage({ ok: true, ...answer, type: "answer", id: m.id, memory: memory() });
   } catch (e) {
     const error = String(e && e.message || e);
-    postMessage(m.type === "start" ? { type: "dead", error: "the analyzer could not be started: " + error } : { type: "answer", id: m.id, ok: false, error });
+    postMessage(m.type === "start" ? { type: "dead", error: Texts.notStarted(error) } : { type: "answer", id: m.id, ok: false, error });
   }
 };

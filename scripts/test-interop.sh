@@ -50,7 +50,8 @@ DELTALAKE_TEST_WIDE=1 go test -count=1 -timeout 30m -run 'TestCommitProtocolExpl
   need redis-server redis-server
   start_rabbitmq
   export RABBITMQ_URL
-  go test -count=1 -tags interop -timeout 10m ./queue/rabbitmq ./queue/redisstreams
+  go test -count=1 -tags interop -timeout 15m ./queue/rabbitmq ./queue/redisstreams
+  go test -count=1 -tags interop -timeout 10m -run 'On(RabbitMQ|Redis)$' ./cmd/bench
 )
 go test -count=1 -tags interop -run '^TestNoSecretGetsOutOfARun$' ./queue/jetstream
 

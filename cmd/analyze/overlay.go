@@ -63,7 +63,7 @@ func overlay(c *cli.Context) error {
 		}
 		all = append(all, analysis.Summarize(d, own))
 	}
-	labels := overlayLabels(all)
+	labels := overlayLabels(all, c.Args().Slice())
 	f := figure.LatencyPerRate(overlaid(all, labels), v.Kind, figure.Style{LogScale: v.LogScale, Titled: true, Percentiles: v.Percentiles})
 	for i := range all {
 		f.Caption += fmt.Sprintf(" %s: %s", labels[i], all[i].DurabilityText())
@@ -86,24 +86,6 @@ func overlay(c *cli.Context) error {
 		}
 	}
 	return command.Print(c.App.Writer, "%s\n%s\n", svg, page)
-}
-
-// overlayLabels name the runs by their queues, with a number where one comes
-// again.
-func overlayLabels(all []analysis.Summary) []string {
-	seen := map[string]int{}
-	var labels []string
-	for i := range all {
-		kind := all[i].Queue.Kind
-		if all[i].Queue.InProcess {
-			kind += " (in-process floor)"
-		}
-		if seen[kind]++; seen[kind] > 1 {
-			kind = fmt.Sprintf("%s %d", kind, seen[kind])
-		}
-		labels = append(labels, kind)
-	}
-	return labels
 }
 
 // overlaid is one summary with the steps of all, each a variant of its run.

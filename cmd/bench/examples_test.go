@@ -194,7 +194,7 @@ func TestTrap11CleanTouchesNoNeighbour(t *testing.T) {
 	if status, stdout, stderr := bench(t, "clean", "r1", "--store", "./lake"); status != 0 || !strings.Contains(stdout, "removed 2 objects") || left() != 6 {
 		t.Errorf("status %d, %s%s, %d left", status, stdout, stderr, left())
 	}
-	if status, stdout, stderr := bench(t, "clean", "--log", "r1", "--store", "./lake"); status != 0 || !strings.Contains(stdout, "removed 1 objects of its log") || left() != 5 {
+	if status, stdout, stderr := bench(t, "clean", "--log", "r1", "--store", "./lake"); status != 0 || !strings.Contains(stdout, "removed 1 object of the log of run r1") || left() != 5 {
 		t.Errorf("status %d, %s%s, %d left", status, stdout, stderr, left())
 	}
 	if status, _, stderr := bench(t, "clean", "r1", "--store", "./absent"); status != 1 || !strings.Contains(stderr, "there is no folder") {

@@ -102,7 +102,11 @@ func finish(c *cli.Context) error {
 		if _, err := t.removeBelow(c.Context, t.store, tablesPrefix+"/"+t.run+"/"); err != nil {
 			return errors.Join(end.print(c), err)
 		}
-		if err := cleanServers(c, run); err != nil {
+		out := c.App.Writer
+		if c.Bool("json") {
+			out = c.App.ErrWriter // what is printed is one object
+		}
+		if err := cleanServers(c, run, out); err != nil {
 			return errors.Join(end.print(c), err)
 		}
 		end.Removed = true

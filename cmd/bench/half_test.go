@@ -88,14 +88,28 @@ func TestHalvesThatCannotBe(t *testing.T) {
 // A consume half that has other partitions than its producers does not wait for
 // what will never come.
 func TestAConsumeHalfIsToldOfOtherPartitions(t *testing.T) {
+	testOtherPartitions(t, "--commit-interval 20ms", func(here string) string {
+		if here == "1" { // a table of one partition lies elsewhere
+			return "another number of partitions"
+		}
+		return "--partitions is 3 there and " + here + " here"
+	})
+}
+
+// testOtherPartitions runs the halves with other partitions each, on a queue that the
+// flags name.
+func testOtherPartitions(t *testing.T, flags string, says func(here string) string) {
+	t.Helper()
 	bareEnvironment(t)
-	if status, _, errs := bench(t, strings.Fields("produce --run-id r --rate 100 --duration 100ms --store ./lake --partitions 3 --commit-interval 20ms")...); status != 0 {
+	produced := strings.Fields("produce --run-id r --rate 100 --duration 100ms --store ./lake --partitions 3 " + flags)
+	consumed := strings.Fields("consume --run-id r --store ./lake --wait 10m " + flags)
+	if status, _, errs := bench(t, produced...); status != 0 {
 		t.Fatal(errs)
 	}
-	for partitions, says := range map[string]string{"1": "another number of partitions", "2": "--partitions is 3 there and 2 here", "4": "--partitions is 3 there and 4 here"} {
-		status, _, errs := bench(t, "consume", "--run-id", "r", "--store", "./lake", "--wait", "10m", "--index", partitions, "--partitions", partitions)
-		if status != 1 || !strings.Contains(errs, says) {
-			t.Errorf("%s: status %d, %s", partitions, status, errs)
+	for _, here := range []string{"1", "2", "4"} {
+		status, _, errs := bench(t, append(consumed, "--index", here, "--partitions", here)...)
+		if status != 1 || !strings.Contains(errs, says(here)) {
+			t.Errorf("%s: status %d, %s", here, status, errs)
 		}
 	}
 }

@@ -54,7 +54,7 @@ func TestKafkaRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	status, stdout, stderr = bench(t, append([]string{"clean", "one", "--queue", "kafka"}, place...)...)
-	if status != 0 || !strings.Contains(stdout, "removed 1 of run one from the servers") || k.TopicInfo("queuebench.one.step-7-repeat-0") != nil {
+	if status != 0 || !strings.Contains(stdout, "removed 1 topic of run one from the brokers") || k.TopicInfo("queuebench.one.step-7-repeat-0") != nil {
 		t.Errorf("clean: status %d\n%s\n%s", status, stdout, stderr)
 	}
 }
@@ -146,4 +146,17 @@ func TestDurabilityOfAVariedSetting(t *testing.T) {
 	if len(m.Steps) != 2 || !strings.Contains(m.Steps[0].Durability, "acks=1") || !strings.Contains(m.Steps[1].Durability, "acks=all") {
 		t.Errorf("%+v", m.Steps)
 	}
+}
+
+// A consume half with other partitions than its producers' says so, and does not
+// wait for what will never come.
+func TestAConsumeHalfOnKafkaIsToldOfOtherPartitions(t *testing.T) {
+	k, err := kfake.NewCluster(kfake.NumBrokers(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(k.Close)
+	testOtherPartitions(t, "--queue kafka --brokers "+strings.Join(k.ListenAddrs(), ","), func(here string) string {
+		return "--partitions is 3 there and " + here + " here"
+	})
 }

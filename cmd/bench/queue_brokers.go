@@ -78,8 +78,13 @@ func serverURLs(name, text string, schemes ...string) ([]*url.URL, error) {
 // run's: it says whose it is.
 func brokerName(run, name string) string { return "queuebench-" + run + "-" + name }
 
-// stepName is what queueName makes.
-var stepName = regexp.MustCompile(`^step-[0-9]+-repeat-[0-9]+(-topic-[0-9]+)?$`)
+// stepName is what queueName makes, and what throughOpened makes of it.
+var stepName = regexp.MustCompile(`^step-[0-9]+-repeat-[0-9]+(-topic-[0-9]+)?(-through)?$`)
+
+// firstStep says that such a name is of the first step that a run has.
+func firstStep(name string) bool {
+	return strings.TrimSuffix(name, throughSuffix) == "step-0-repeat-0"
+}
 
 // brokerNames tells which names are of a run, and not of one whose id goes on with a
 // hyphen.
@@ -99,7 +104,7 @@ func likelyNames(run string) (names []string) {
 	for step := range likelySteps {
 		for repeat := range likelySteps / (step + 1) {
 			name := brokerName(run, fmt.Sprintf("step-%d-repeat-%d", step, repeat))
-			names = append(names, name)
+			names = append(names, name, name+throughSuffix)
 			for topic := range likelyTopics {
 				names = append(names, fmt.Sprintf("%s-topic-%d", name, topic))
 			}
@@ -135,6 +140,11 @@ func hostPorts(text, port string) (all []string) {
 	return all
 }
 
+// topicFlag names what is there already.
+func topicFlag() cli.Flag {
+	return &cli.StringFlag{Name: "topic", Usage: "a topic, stream or queue that is there already, which is neither emptied nor removed; RabbitMQ: a queue, or exchange:NAME", DefaultText: "one is created for each step, and removed after it"}
+}
+
 // existingStream is the stream that --topic names, which has no partitions; empty
 // for none.
 func existingStream(c *cli.Context) (string, error) {
@@ -142,9 +152,20 @@ func existingStream(c *cli.Context) (string, error) {
 	switch {
 	case topic == "":
 	case command.IsSet(c, "partitions"):
-		return "", command.Misusef("--partitions does nothing with --topic, a stream that is there: leave one out")
+		return "", command.Misusef("--partitions does nothing with --topic, which is there already: leave one out")
 	case c.Int("topics") > 1:
 		return "", command.Misusef("--topics %d with --topic, which names one: leave one out", c.Int("topics"))
 	}
 	return topic, nil
+}
+
+// ofOurs refuses flags that say how a stream or queue is made, of one that is there
+// already; its name is empty for none.
+func ofOurs(c *cli.Context, existing string, names ...string) error {
+	for _, name := range names {
+		if existing != "" && command.IsSet(c, name) {
+			return command.Misusef("--%s does nothing with %s, which is there already: leave it out", name, existing)
+		}
+	}
+	return nil
 }

@@ -27,7 +27,7 @@ func kafkaKinds() []kind {
 
 func kafkaFlags() []cli.Flag {
 	return append(kafkaPlaceFlags(),
-		&cli.StringFlag{Name: "topic", Usage: "a topic that is there already, which is neither emptied nor removed", DefaultText: "one is created for each step, and removed after it"},
+		topicFlag(),
 		&cli.IntFlag{Name: "replication", Usage: "replicas of a partition of a created topic", DefaultText: "the broker's default"},
 		&cli.GenericFlag{Name: "topic-config", Value: new(command.Strings), Usage: "a setting of a created topic, such as min.insync.replicas=2; given again, several", DefaultText: "none"},
 		&cli.StringFlag{Name: "reading", Usage: "streaming, as consumer groups do, or static: partitions by hand, until the end that there was at the start", Value: string(kafka.Streaming)},
@@ -119,16 +119,17 @@ func kafkaInsecure(c *cli.Context) (all []string) {
 }
 
 // cleanKafka removes the topics that a run made.
-func cleanKafka(c *cli.Context, run string) (int, error) {
+func cleanKafka(c *cli.Context, run string) ([]string, error) {
 	s, notes, inProcess, err := kafkaSettings(c)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	if inProcess {
-		return 0, command.Misusef("--brokers embedded ended with its run: there is nothing to remove")
+		return nil, command.Misusef("--brokers embedded ended with its run: there is nothing to remove")
 	}
 	tellNotes(c, notes)
-	return kafka.RemoveTopics(c.Context, s, topicPrefix(run))
+	n, err := kafka.RemoveTopics(c.Context, s, topicPrefix(run))
+	return []string{counted(n, "topic", "topics") + " of run " + run + " from the brokers"}, err
 }
 
 // topicName is the topic of a step of a run. All of a run begin alike, so that

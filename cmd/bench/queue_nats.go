@@ -5,6 +5,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"net/url"
 	"os"
 	"time"
@@ -24,7 +25,7 @@ func natsKinds() []kind {
 		headers: true,
 		named:   true,
 		flags: append(natsPlace(),
-			&cli.StringFlag{Name: "topic", Usage: "a topic or stream that is there already, which is neither emptied nor removed", DefaultText: "one is created for each step, and removed after it"},
+			topicFlag(),
 			&cli.StringFlag{Name: "nats-subject", Usage: "subject to publish to on the stream of --topic", DefaultText: "its first without wildcards"},
 			&cli.StringFlag{Name: "nats-monitor", Usage: "address of the server's monitoring, http://host:8222, which tells how often it syncs its files", DefaultText: "not asked"},
 			&cli.StringFlag{Name: "nats-storage", Usage: "where the stream is kept: file or memory", Value: "file"},
@@ -37,15 +38,9 @@ func natsKinds() []kind {
 			&cli.IntFlag{Name: "nats-max-ack-pending", Usage: "messages on their way to a group without an acknowledgement (the server's own default is 1000)", Value: 10_000},
 		),
 		servers: func(c *cli.Context) []string { return hostPorts(c.String("nats-url"), "4222") },
-		clean: func(c *cli.Context, run string) (int, error) {
-			cfg, err := natsServer(c)
-			if err != nil {
-				return 0, err
-			}
-			return jetstream.RemoveStreams(c.Context, cfg, brokerNames(run))
-		},
-		placed: natsPlace(),
-		parse:  parseNATS,
+		clean:   cleanNATS,
+		placed:  natsPlace(),
+		parse:   parseNATS,
 	}}
 }
 
@@ -74,6 +69,20 @@ func natsServer(c *cli.Context) (cfg jetstream.Config, err error) {
 		}
 	}
 	return cfg, nil
+}
+
+// cleanNATS removes a run's streams, and its groups from streams of others.
+func cleanNATS(c *cli.Context, run string) ([]string, error) {
+	cfg, err := natsServer(c)
+	if err != nil {
+		return nil, err
+	}
+	streams, groups, err := jetstream.RemoveStreams(c.Context, cfg, brokerNames(run))
+	removed := []string{counted(streams, "stream", "streams") + " of run " + run + " from the server"}
+	if groups > 0 {
+		removed = append(removed, fmt.Sprintf("%s of run %s from streams of others, which stay", counted(groups, "consumer", "consumers"), run))
+	}
+	return removed, err
 }
 
 func parseNATS(c *cli.Context) (opener, error) {
@@ -112,6 +121,9 @@ func parseNATS(c *cli.Context) (opener, error) {
 	}
 	if cfg.Subject = c.String("nats-subject"); cfg.Subject != "" && topic == "" {
 		return nil, command.Misusef("--nats-subject does nothing without --topic: leave it out")
+	}
+	if err := ofOurs(c, topic, "nats-storage", "nats-replicas", "nats-persist"); err != nil {
+		return nil, err
 	}
 	return func(env queueEnv) queueFactory {
 		cfg := cfg

@@ -5,6 +5,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -21,7 +22,7 @@ func redisKinds() []kind {
 		headers: true,
 		named:   true,
 		flags: append(redisPlace(),
-			&cli.StringFlag{Name: "topic", Usage: "a topic or stream that is there already, which is neither emptied nor removed", DefaultText: "one is created for each step, and removed after it"},
+			topicFlag(),
 			&cli.StringFlag{Name: "redis-field", Usage: "field of an entry that holds the payload", Value: "p"},
 			&cli.IntFlag{Name: "redis-pipeline", Usage: "messages in one request at most; the next request waits for the replies", Value: 1000},
 			&cli.IntFlag{Name: "redis-max-pending", Usage: "messages of a producer without a reply", Value: 10_000},
@@ -31,13 +32,7 @@ func redisKinds() []kind {
 			&cli.BoolFlag{Name: "redis-noack", Usage: "consumers do not acknowledge (NOACK)"},
 			&cli.DurationFlag{Name: "redis-claim-after", Usage: "a message that its consumer did not acknowledge by then goes to another (XAUTOCLAIM)", Value: 30 * time.Second},
 		),
-		clean: func(c *cli.Context, run string) (int, error) {
-			cfg, err := redisServer(c)
-			if err != nil {
-				return 0, err
-			}
-			return redisstreams.RemoveStreams(c.Context, cfg, brokerName(run, ""), brokerNames(run))
-		},
+		clean:   cleanRedis,
 		placed:  redisPlace(),
 		servers: func(c *cli.Context) []string { return hostPorts(c.String("redis-url"), "6379") },
 		parse:   parseRedis,
@@ -63,6 +58,20 @@ func redisServer(c *cli.Context) (cfg redisstreams.Config, err error) {
 	cfg.URL = c.String("redis-url")
 	cfg.Identity, err = identityOf(c, "REDIS")
 	return cfg, err
+}
+
+// cleanRedis removes a run's streams, and its groups from streams of others.
+func cleanRedis(c *cli.Context, run string) ([]string, error) {
+	cfg, err := redisServer(c)
+	if err != nil {
+		return nil, err
+	}
+	topics, groups, err := redisstreams.RemoveStreams(c.Context, cfg, brokerName(run, ""), brokerNames(run))
+	removed := []string{counted(topics, "topic", "topics") + " of run " + run + " from the server, with the streams of each"}
+	if groups > 0 {
+		removed = append(removed, fmt.Sprintf("%s of run %s from streams of others, which stay", counted(groups, "consumer group", "consumer groups"), run))
+	}
+	return removed, err
 }
 
 func parseRedis(c *cli.Context) (opener, error) {

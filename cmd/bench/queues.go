@@ -35,9 +35,10 @@ type kind struct {
 	// queue that has no such flag. A store's is not the queue's.
 	insecure func(c *cli.Context) []string
 	// clean removes what a run that was killed left on its servers, which the
-	// flags of placed name, and returns how many topics or the like it removed;
-	// nil for a queue that leaves nothing outside of an object store.
-	clean  func(c *cli.Context, run string) (int, error)
+	// flags of placed name, and returns what it removed, such as "2 topics of run x",
+	// also with an error; nil for a queue that leaves nothing outside of an object
+	// store.
+	clean  func(c *cli.Context, run string) ([]string, error)
 	placed []cli.Flag
 	// parse reads the flags, before anything is opened.
 	parse func(c *cli.Context) (opener, error)

@@ -20,6 +20,9 @@ func throughFlags() []cli.Flag {
 	}
 }
 
+// throughSuffix ends the name of what is read behind a pipeline.
+const throughSuffix = "-through"
+
 // throughOf reads what lies between; nil for nothing.
 func throughOf(c *cli.Context, k kind, load runner.Load) (*runner.Through, error) {
 	if c.String("through") == "" {
@@ -68,7 +71,7 @@ func (d draft) throughOpened(open opener, env queueEnv) *runner.Through {
 	factory := open(env)
 	t := *d.Through
 	t.Open = func(ctx context.Context, topic int) (queue.Queue, error) {
-		return factory(ctx, queueName(d.Plan, topic)+"-through")
+		return factory(ctx, queueName(d.Plan, topic)+throughSuffix)
 	}
 	return &t
 }

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"queuebench/queue"
 )
 
 // What a killed run left is removed, and neither what is not wanted nor what
@@ -25,10 +27,21 @@ func TestRemoveStreams(t *testing.T) {
 	if _, err := q.js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "run-a-3", Subjects: []string{"theirs"}, Metadata: map[string]string{ownerKey: "run-a-1"}}); err != nil {
 		t.Fatal(err)
 	}
+	// Groups on a stream of somebody else's: of the run, of another, and theirs.
+	for _, prefix := range []string{"run-a-9-", "run-ab-9-", ""} {
+		own := Config{URL: s.url, Name: "run-a-3", Existing: true, GroupPrefix: prefix}
+		theirs := open(t, own)
+		if err := theirs.Create(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := theirs.Consumer(t.Context(), queue.ConsumerConfig{Group: "group-0"}); err != nil {
+			t.Fatal(err)
+		}
+	}
 	wanted := func(name string) bool { return strings.HasPrefix(name, "run-a-") }
-	for _, want := range []int{2, 0} {
-		if n, err := RemoveStreams(t.Context(), cfg, wanted); n != want || err != nil {
-			t.Errorf("%d streams were removed, want %d: %v", n, want, err)
+	for _, want := range [][2]int{{2, 1}, {0, 0}} {
+		if streams, groups, err := RemoveStreams(t.Context(), cfg, wanted); [2]int{streams, groups} != want || err != nil {
+			t.Errorf("%d streams and %d groups were removed, want %d: %v", streams, groups, want, err)
 		}
 	}
 	var left []string

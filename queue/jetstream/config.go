@@ -9,6 +9,7 @@
 package jetstream
 
 import (
+	"cmp"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -92,41 +93,23 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	set := func(v *int, d int) {
-		if *v == 0 {
-			*v = d
-		}
-	}
-	set(&c.Partitions, 1)
-	set(&c.Replicas, 1)
-	set(&c.MaxPending, 4000)
-	set(&c.MaxAckPending, 10_000)
-	set(&c.ReceiveMax, 1024)
-	if c.Storage == "" {
-		c.Storage = File
-	}
-	if c.Acks == "" {
-		c.Acks = AckExplicit
-	}
-	if c.AckTimeout == 0 {
-		c.AckTimeout = 5 * time.Second
-	}
-	if c.AckWait == 0 {
-		c.AckWait = 30 * time.Second
-	}
+	c.Partitions = cmp.Or(c.Partitions, 1)
+	c.Storage = cmp.Or(c.Storage, File)
+	c.Replicas = cmp.Or(c.Replicas, 1)
+	c.MaxPending = cmp.Or(c.MaxPending, 4000)
+	c.AckTimeout = cmp.Or(c.AckTimeout, 5*time.Second)
+	c.Acks = cmp.Or(c.Acks, AckExplicit)
+	c.AckWait = cmp.Or(c.AckWait, 30*time.Second)
+	c.MaxAckPending = cmp.Or(c.MaxAckPending, 10_000)
+	c.ReceiveMax = cmp.Or(c.ReceiveMax, 1024)
 	return c
 }
 
 // Check says what is wrong with the settings, the name apart.
 func (c Config) Check() error {
 	c = c.withDefaults()
-	for _, f := range []struct {
-		what  string
-		value int
-	}{{"Partitions", c.Partitions}, {"MaxPending", c.MaxPending}, {"MaxAckPending", c.MaxAckPending}, {"ReceiveMax", c.ReceiveMax}} {
-		if f.value < 1 {
-			return fmt.Errorf("jetstream: %s %d is not at least 1", f.what, f.value)
-		}
+	if err := broker.Positive("jetstream", map[string]int{"Partitions": c.Partitions, "MaxPending": c.MaxPending, "MaxAckPending": c.MaxAckPending, "ReceiveMax": c.ReceiveMax}); err != nil {
+		return err
 	}
 	switch {
 	case c.URL == "":

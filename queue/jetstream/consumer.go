@@ -90,7 +90,7 @@ func (c *Consumer) await(ctx context.Context, js jetstream.JetStream) (jetstream
 	for {
 		s, err := js.Stream(ctx, c.q.cfg.Name)
 		if err == nil {
-			return s, nil
+			return s, c.q.agrees(s.CachedInfo().Config.Metadata)
 		}
 		if !errors.Is(err, jetstream.ErrStreamNotFound) {
 			return nil, fmt.Errorf("jetstream: looking for stream %s: %w", c.q.cfg.Name, err)
@@ -101,6 +101,15 @@ func (c *Consumer) await(ctx context.Context, js jetstream.JetStream) (jetstream
 			return nil, fmt.Errorf("jetstream: waiting for stream %s: %w", c.q.cfg.Name, ctx.Err())
 		}
 	}
+}
+
+// agrees refuses a stream that a queue like this made with other partitions: messages
+// of some would be nobody's.
+func (q *Queue) agrees(made map[string]string) error {
+	if n := made[partitionsKey]; !q.cfg.Existing && made[ownerKey] == q.cfg.Name && n != "" && n != strconv.Itoa(q.cfg.Partitions) {
+		return fmt.Errorf("jetstream: stream %s was made with %s partitions and is opened with %d: open it with as many", q.cfg.Name, n, q.cfg.Partitions)
+	}
+	return nil
 }
 
 // group is the durable consumer of a group, made where there is none. The first
@@ -151,9 +160,12 @@ func (q *Queue) group(ctx context.Context, stream jetstream.Stream, cfg queue.Co
 	return made, err
 }
 
+// groupPrefix begins the name of each group.
+const groupPrefix = "g-"
+
 // groupName makes a name that the server takes.
 func groupName(group string) string {
-	return "g-" + strings.Map(func(r rune) rune {
+	return groupPrefix + strings.Map(func(r rune) rune {
 		if strings.ContainsRune(".*>/\\ \t\r\n", r) {
 			return '_'
 		}

@@ -59,8 +59,8 @@ func askMonitor(ctx context.Context, address string) (string, error) {
 	return fmt.Sprintf("the server syncs its files every %v, not before it acknowledges", jsz.Config.SyncInterval), nil
 }
 
-// durability is what an acknowledgement means, in words.
-func (c Config) durability(version, sync string) string {
+// durability is what an acknowledgement means, in words. caveat is empty for none.
+func (c Config) durability(version, sync, caveat string) string {
 	where := "one server"
 	if c.Replicas > 1 {
 		where = fmt.Sprintf("a majority of %d replicas", c.Replicas)
@@ -79,6 +79,9 @@ func (c Config) durability(version, sync string) string {
 	}
 	if c.Acks == AckNone {
 		s += "; consumers do not acknowledge, so what was sent to one that fails is lost"
+	}
+	if caveat != "" {
+		s += "; " + caveat
 	}
 	return s + fmt.Sprintf(" (nats-server %s, storage %s, %d replicas).", version, c.Storage, c.Replicas)
 }

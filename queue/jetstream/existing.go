@@ -9,6 +9,27 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
+// adopt takes from a stream of somebody else's how it is kept, for what is said of
+// its acknowledgements.
+func (q *Queue) adopt(ctx context.Context) error {
+	s, err := q.js.Stream(ctx, q.cfg.Name)
+	if err != nil {
+		return fmt.Errorf("jetstream: the stream %s: %w; it must be there before the run begins", q.cfg.Name, err)
+	}
+	cfg := s.CachedInfo().Config
+	q.cfg.Storage, q.cfg.Replicas, q.cfg.Async = File, cfg.Replicas, cfg.PersistMode == jetstream.AsyncPersistMode
+	if cfg.Storage == jetstream.MemoryStorage {
+		q.cfg.Storage = Memory
+	}
+	switch limited := cfg.MaxMsgs > 0 || cfg.MaxBytes > 0 || cfg.MaxAge > 0 || cfg.MaxMsgsPerSubject > 0; {
+	case cfg.NoAck:
+		q.caveat = "the stream acknowledges nothing (no_ack), so each message will have failed"
+	case limited && cfg.Discard == jetstream.DiscardOld:
+		q.caveat = "the stream drops its oldest messages beyond limits of its own"
+	}
+	return nil
+}
+
 // passOver notes where a stream of somebody else's ends, where its groups begin, and
 // what is published to.
 func (q *Queue) passOver(ctx context.Context) error {

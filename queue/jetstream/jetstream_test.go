@@ -80,6 +80,9 @@ func (s stalling) Producer(ctx context.Context, cfg queue.ProducerConfig) (queue
 	if err == nil {
 		err = s.server.cmd.Process.Signal(syscall.SIGSTOP)
 	}
+	if err == nil { // a busy host may take its time
+		_, err = syscall.Wait4(s.server.cmd.Process.Pid, nil, syscall.WUNTRACED, nil)
+	}
 	return p, err
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 	"time"
 
@@ -21,6 +22,7 @@ type Queue struct {
 	conn       *nats.Conn
 	js         jetstream.JetStream
 	durability string
+	caveat     string // why a stream of somebody else's may lose messages nevertheless; empty for none
 
 	mu      sync.Mutex
 	handles broker.Handles
@@ -30,6 +32,9 @@ type Queue struct {
 
 // ownerKey is the stream's metadata by which its maker knows it again.
 const ownerKey = "queuebench"
+
+// partitionsKey is where that metadata has the number of partitions.
+const partitionsKey = "queuebench-partitions"
 
 // New connects to the server; it makes nothing there.
 func New(ctx context.Context, cfg Config) (*Queue, error) {
@@ -49,7 +54,13 @@ func New(ctx context.Context, cfg Config) (*Queue, error) {
 		q.conn.Close()
 		return nil, fmt.Errorf("jetstream at %s: %w (is JetStream enabled there, -js?)", q.conn.ConnectedUrlRedacted(), err)
 	}
-	q.durability = cfg.durability(q.conn.ConnectedServerVersion(), cfg.fileSync(ctx))
+	if cfg.Existing {
+		if err := q.adopt(ctx); err != nil {
+			q.conn.Close()
+			return nil, err
+		}
+	}
+	q.durability = q.cfg.durability(q.conn.ConnectedServerVersion(), cfg.fileSync(ctx), q.caveat)
 	return q, nil
 }
 
@@ -110,7 +121,7 @@ func (q *Queue) Info() queue.Info {
 	return queue.Info{
 		Kind: "nats", Partitions: q.cfg.Partitions, Durability: q.durability, Headers: true,
 		DeliversOnce: q.cfg.Acks == AckNone,
-		LosesNothing: q.cfg.Storage == File && !q.cfg.Async && q.cfg.Acks != AckNone,
+		LosesNothing: q.cfg.Storage == File && !q.cfg.Async && q.cfg.Acks != AckNone && q.caveat == "",
 	}
 }
 
@@ -135,7 +146,7 @@ func (q *Queue) Create(ctx context.Context) error {
 	cfg := jetstream.StreamConfig{
 		Name: q.cfg.Name, Description: "made by queuebench for a run, and removed after it",
 		Subjects: []string{q.cfg.Name + ".*"}, Storage: jetstream.FileStorage, Replicas: q.cfg.Replicas,
-		Metadata: map[string]string{ownerKey: q.cfg.Name},
+		Metadata: map[string]string{ownerKey: q.cfg.Name, partitionsKey: strconv.Itoa(q.cfg.Partitions)},
 	}
 	if q.cfg.Storage == Memory {
 		cfg.Storage = jetstream.MemoryStorage

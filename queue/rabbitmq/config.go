@@ -6,15 +6,18 @@
 // leaves without a confirm has failed. It never touches an exchange that it did
 // not make. What a group did not ask for when it was published is gone, as
 // always with RabbitMQ: there are no offsets to begin at.
+//
+// Of a queue or an exchange that is there already (Config.Theirs) it makes and
+// removes nothing but queues of its own that it binds to the exchange.
 package rabbitmq
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
 
 	"queuebench/internal/secret"
-	"queuebench/queue"
 	"queuebench/queue/broker"
 )
 
@@ -36,6 +39,9 @@ type Config struct {
 	// Name is the exchange's, and the prefix of the queues, which go on with a dot.
 	Name       string
 	Partitions int // 1 if 0
+	// Theirs is what is there already and takes the place of the exchange; zero for
+	// none. It is one partition.
+	Theirs Place
 	// Groups have their queues from Create on. Without any, the first group that
 	// opens gets all since Create, and others what is published after they open.
 	Groups []string
@@ -52,6 +58,11 @@ type Config struct {
 
 	// MaxPending bounds the messages of a producer without a confirm; 10,000 if 0.
 	MaxPending int
+	// ConfirmTimeout is how long the server may confirm none of the messages that a
+	// channel has published, 10 s if 0, times apart in which it says that it takes
+	// none. Then they have failed, and the connection is opened again: a quorum queue
+	// that had no leader when they came may never confirm them.
+	ConfirmTimeout time.Duration
 	// AutoAck makes the server take what it sent for delivered.
 	AutoAck bool
 	// Prefetch bounds what a consumer of a partition has without an
@@ -62,18 +73,12 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	set := func(v *int, d int) {
-		if *v == 0 {
-			*v = d
-		}
-	}
-	set(&c.Partitions, 1)
-	set(&c.MaxPending, 10_000)
-	set(&c.Prefetch, 1000)
-	set(&c.ReceiveMax, 1024)
-	if c.Type == "" {
-		c.Type = Quorum
-	}
+	c.Partitions = cmp.Or(c.Partitions, 1)
+	c.MaxPending = cmp.Or(c.MaxPending, 10_000)
+	c.ConfirmTimeout = cmp.Or(c.ConfirmTimeout, 10*time.Second)
+	c.Prefetch = cmp.Or(c.Prefetch, 1000)
+	c.ReceiveMax = cmp.Or(c.ReceiveMax, 1024)
+	c.Type = cmp.Or(c.Type, Quorum)
 	if c.Identity.User == "" && c.Identity.Password.IsZero() {
 		c.Identity.User, c.Identity.Password = "guest", secret.Of("guest")
 	}
@@ -86,13 +91,8 @@ const maxPrefetch = 65535
 // Check says what is wrong with the settings, the name apart.
 func (c Config) Check() error {
 	c = c.withDefaults()
-	for _, f := range []struct {
-		what  string
-		value int
-	}{{"Partitions", c.Partitions}, {"MaxPending", c.MaxPending}, {"Prefetch", c.Prefetch}, {"ReceiveMax", c.ReceiveMax}} {
-		if f.value < 1 {
-			return fmt.Errorf("rabbitmq: %s %d is not at least 1", f.what, f.value)
-		}
+	if err := broker.Positive("rabbitmq", map[string]int{"Partitions": c.Partitions, "MaxPending": c.MaxPending, "Prefetch": c.Prefetch, "ReceiveMax": c.ReceiveMax}); err != nil {
+		return err
 	}
 	switch {
 	case c.URL == "":
@@ -105,33 +105,10 @@ func (c Config) Check() error {
 		return fmt.Errorf("rabbitmq: %d replicas: only a quorum queue has them, at least 1", c.Replicas)
 	case c.Prefetch > maxPrefetch:
 		return fmt.Errorf("rabbitmq: Prefetch %d is more than %d", c.Prefetch, maxPrefetch)
+	case c.ConfirmTimeout < time.Millisecond:
+		return fmt.Errorf("rabbitmq: ConfirmTimeout %v is not at least a millisecond", c.ConfirmTimeout)
 	}
-	return nil
-}
-
-// describe is what an acknowledgement means, in words.
-func (c Config) describe(version string) queue.Info {
-	var text string
-	switch {
-	case c.Unconfirmed:
-		text = "An acknowledged message was handed to the socket: the server confirms nothing (no publisher confirms)"
-	case c.Type == Quorum && c.Replicas > 0:
-		text = fmt.Sprintf("An acknowledged message is written and synced to disk by a majority of the %d replicas of a quorum queue (publisher confirms)", c.Replicas)
-	case c.Type == Quorum:
-		text = "An acknowledged message is written and synced to disk by a majority of a quorum queue's replicas, as many as the cluster gives it: one on a single server (publisher confirms)"
-	case c.Transient:
-		text = "An acknowledged message is in the memory of one server (classic queue, transient messages, publisher confirms)"
-	default:
-		text = "An acknowledged message is written to disk by one server (classic durable queue, persistent messages, publisher confirms)"
-	}
-	if c.AutoAck {
-		text += "; consumers do not acknowledge, so what was sent to one that fails is lost"
-	}
-	text += fmt.Sprintf(" (RabbitMQ %s).", version)
-	return queue.Info{
-		Kind: "rabbitmq", Partitions: c.Partitions, Durability: text, Headers: true,
-		LosesNothing: !c.Unconfirmed && !c.Transient && !c.AutoAck, DeliversOnce: c.AutoAck,
-	}
+	return c.Theirs.check(c)
 }
 
 // unused is after how long without a consumer the server removes a queue of

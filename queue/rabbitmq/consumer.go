@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 
@@ -51,15 +50,9 @@ func (q *Queue) Consumer(ctx context.Context, cfg queue.ConsumerConfig) (queue.C
 	}
 	c := &Consumer{q: q, cfg: cfg, inbox: broker.NewInbox[delivery](), last: make([]delivery, q.cfg.Partitions)}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
-	conn, err := c.join(ctx)
+	conn, streams, err := c.open(ctx)
 	if err != nil {
 		c.cancel()
-		return nil, err
-	}
-	streams, err := c.consume(conn)
-	if err != nil {
-		c.cancel()
-		conn.Close()
 		return nil, err
 	}
 	c.working.Go(func() { c.work(conn, streams) })
@@ -68,171 +61,6 @@ func (q *Queue) Consumer(ctx context.Context, cfg queue.ConsumerConfig) (queue.C
 		return nil, queue.ErrClosed
 	}
 	return c, nil
-}
-
-// join waits for the exchange and makes the group's queues.
-func (c *Consumer) join(ctx context.Context) (*amqp.Connection, error) {
-	conn, err := c.q.dial(ctx, fmt.Sprintf("consumer-%d", c.cfg.ID))
-	if err != nil {
-		return nil, err
-	}
-	for {
-		there, ours, err := c.q.exists(conn)
-		if err == nil && there && ours {
-			break
-		}
-		if err == nil && there {
-			err = fmt.Errorf("rabbitmq: the exchange %s is not one that Queuebench made", c.q.cfg.Name)
-		}
-		if err != nil {
-			conn.Close()
-			return nil, err
-		}
-		select {
-		case <-time.After(50 * time.Millisecond):
-		case <-ctx.Done():
-			conn.Close()
-			return nil, fmt.Errorf("rabbitmq: waiting for exchange %s: %w", c.q.cfg.Name, ctx.Err())
-		}
-	}
-	if c.group, err = c.q.group(conn, c.cfg); err != nil {
-		conn.Close()
-		return nil, err
-	}
-	return conn, nil
-}
-
-// group names the queues of a group, and makes them where they are not there.
-func (q *Queue) group(conn *amqp.Connection, cfg queue.ConsumerConfig) (string, error) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if name, ok := q.groups[cfg.Group]; ok {
-		return name, nil
-	}
-	name := cfg.Group
-	if q.first {
-		name = firstGroup
-	}
-	ch, err := conn.Channel()
-	if err != nil {
-		return "", err
-	}
-	defer ch.Close()
-	if err := q.declare(ch, name); err != nil {
-		return "", err
-	}
-	if cfg.Start.Kind == queue.StartLatest {
-		for k := range q.cfg.Partitions {
-			if _, err := ch.QueuePurge(q.queueName(name, k), false); err != nil {
-				return "", fmt.Errorf("rabbitmq: beginning at the latest: %w", err)
-			}
-		}
-	}
-	q.first = false
-	q.groups[cfg.Group] = name
-	return name, nil
-}
-
-// stream is what comes of a partition.
-type stream struct {
-	ch *amqp.Channel
-	in <-chan amqp.Delivery
-}
-
-// consume subscribes to the queue of each partition.
-func (c *Consumer) consume(conn *amqp.Connection) ([]stream, error) {
-	var all []stream
-	for k := range c.q.cfg.Partitions {
-		ch, err := conn.Channel()
-		if err == nil {
-			err = ch.Qos(c.q.cfg.Prefetch, 0, false)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("rabbitmq: opening a channel: %w", err)
-		}
-		name := c.q.queueName(c.group, k)
-		in, err := ch.Consume(name, "", c.q.cfg.AutoAck, false, false, false, nil)
-		if err != nil {
-			return nil, fmt.Errorf("rabbitmq: consuming from queue %s: %w", name, err)
-		}
-		all = append(all, stream{ch, in})
-	}
-	return all, nil
-}
-
-// work passes on what comes until the consumer is closed, over as many
-// connections as it takes.
-func (c *Consumer) work(conn *amqp.Connection, streams []stream) {
-	for {
-		why := c.pass(conn, streams)
-		conn.CloseDeadline(time.Now().Add(500 * time.Millisecond))
-		if c.ctx.Err() != nil {
-			return
-		}
-		c.event("disconnected", why.Error())
-		for {
-			select {
-			case <-time.After(100 * time.Millisecond):
-			case <-c.ctx.Done():
-				return
-			}
-			var err error
-			if conn, err = c.q.dial(c.ctx, fmt.Sprintf("consumer-%d", c.cfg.ID)); err != nil {
-				continue
-			}
-			var reply *amqp.Error
-			if streams, err = c.consume(conn); errors.As(err, &reply) && reply.Code == amqp.NotFound {
-				conn.Close()
-				c.inbox.Fail(err) // the queue is gone, and what was in it
-				return
-			} else if err != nil {
-				conn.Close()
-				continue
-			}
-			c.event("reconnected", c.q.cfg.URL)
-			break
-		}
-	}
-}
-
-// pass returns when the connection, or a subscription, has ended.
-func (c *Consumer) pass(conn *amqp.Connection, streams []stream) error {
-	closing := conn.NotifyClose(make(chan *amqp.Error, 1))
-	ended := make(chan error, len(streams)+1)
-	var passing sync.WaitGroup
-	for k, s := range streams {
-		closed := s.ch.NotifyClose(make(chan *amqp.Error, 1))
-		passing.Go(func() {
-			for d := range s.in {
-				c.inbox.Put(delivery{d, s.ch, int32(k)})
-			}
-			err := fmt.Errorf("rabbitmq: the server ended the subscription to queue %s", c.q.queueName(c.group, k))
-			select {
-			case e := <-closed:
-				if e != nil {
-					err = e
-				}
-			default:
-			}
-			ended <- err
-		})
-	}
-	var why error
-	select {
-	case e := <-closing:
-		if why = amqp.ErrClosed; e != nil {
-			why = e
-		}
-	case why = <-ended:
-	case <-c.ctx.Done():
-		// Close has the last word: it acknowledges over the channels first.
-		c.receiving.Lock()
-		c.acknowledge()
-		c.receiving.Unlock()
-	}
-	conn.CloseDeadline(time.Now().Add(500 * time.Millisecond))
-	passing.Wait()
-	return why
 }
 
 func (c *Consumer) event(kind, text string) {

@@ -4,11 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"sync"
 	"time"
-
-	amqp "github.com/rabbitmq/amqp091-go"
 
 	"queuebench/queue"
 	"queuebench/queue/broker"
@@ -31,28 +28,6 @@ type Producer struct {
 
 	mu      sync.Mutex
 	session *session // nil while there is no connection
-}
-
-// session is a connection and its channels.
-type session struct {
-	conn  *amqp.Connection
-	lines []*line
-	ended chan struct{} // closed when the connection or a channel has ended
-	once  sync.Once
-	why   error
-	work  sync.WaitGroup
-}
-
-// line is the channel of a partition, with the messages that it has published
-// and that are not confirmed, in order.
-type line struct {
-	ch       *amqp.Channel
-	confirms chan amqp.Confirmation
-	returns  chan amqp.Return
-
-	mu       sync.Mutex
-	numbers  []int64
-	returned map[string]bool
 }
 
 var (
@@ -80,68 +55,6 @@ func (q *Queue) Producer(ctx context.Context, cfg queue.ProducerConfig) (queue.P
 		return nil, queue.ErrClosed
 	}
 	return p, nil
-}
-
-// connect opens a session.
-func (p *Producer) connect(ctx context.Context) (*session, error) {
-	conn, err := p.q.dial(ctx, fmt.Sprintf("producer-%d", p.cfg.ID))
-	if err != nil {
-		return nil, err
-	}
-	s := &session{conn: conn, ended: make(chan struct{})}
-	blocked := conn.NotifyBlocked(make(chan amqp.Blocking, 8))
-	s.work.Go(func() {
-		for b := range blocked {
-			if b.Active {
-				p.event("throttled", "the server takes no messages: "+b.Reason)
-			} else {
-				p.event("throttled", "the server takes messages again")
-			}
-		}
-	})
-	watch := func(closed chan *amqp.Error) {
-		s.work.Go(func() {
-			if e := <-closed; e != nil {
-				s.end(e)
-			} else {
-				s.end(amqp.ErrClosed)
-			}
-		})
-	}
-	watch(conn.NotifyClose(make(chan *amqp.Error, 1)))
-	for k := range p.q.cfg.Partitions {
-		l := &line{returned: map[string]bool{}}
-		if l.ch, err = conn.Channel(); err == nil && !p.q.cfg.Unconfirmed {
-			err = l.ch.Confirm(false)
-		}
-		if err != nil {
-			conn.Close()
-			s.work.Wait()
-			return nil, fmt.Errorf("rabbitmq: opening a channel: %w", err)
-		}
-		watch(l.ch.NotifyClose(make(chan *amqp.Error, 1)))
-		// The connection's reader must never wait for us.
-		l.returns = l.ch.NotifyReturn(make(chan amqp.Return, p.q.cfg.MaxPending+64))
-		if !p.q.cfg.Unconfirmed {
-			l.confirms = l.ch.NotifyPublish(make(chan amqp.Confirmation, p.q.cfg.MaxPending+64))
-			s.work.Go(func() { p.readConfirms(l, int32(k)) })
-		} else {
-			s.work.Go(func() {
-				for r := range l.returns {
-					p.event("returned", fmt.Sprintf("the server has no queue for a message and returned it: %s", r.ReplyText))
-				}
-			})
-		}
-		s.lines = append(s.lines, l)
-	}
-	return s, nil
-}
-
-func (s *session) end(why error) {
-	s.once.Do(func() {
-		s.why = why
-		close(s.ended)
-	})
 }
 
 // Send copies the messages, as long as there is room for more without a confirm.
@@ -172,14 +85,15 @@ func (p *Producer) work() {
 	next := int64(0) // the number of the next message to publish
 	for {
 		p.publish(p.session, &next)
-		s := p.session
-		s.conn.Close()
-		s.work.Wait()
+		p.session.close()
+		for _, l := range p.session.lines {
+			p.window.Settle(l.overtaken(nil))
+		}
 		if p.ctx.Err() != nil {
 			return
 		}
-		p.event("disconnected", s.why.Error())
-		p.window.Fail(next, fmt.Errorf("rabbitmq: the connection ended before a confirm, so whether the queue has the message is not known: %w", s.why))
+		p.event("disconnected", p.session.why.Error())
+		p.window.Fail(next, fmt.Errorf("rabbitmq: the connection ended before a confirm, so whether the queue has the message is not known: %w", p.session.why))
 		for {
 			select {
 			case <-time.After(100 * time.Millisecond):
@@ -194,7 +108,7 @@ func (p *Producer) work() {
 			p.session = s
 			p.mu.Unlock()
 			if p.ctx.Err() != nil { // Close may not have seen it
-				s.conn.Close()
+				s.conn.hangUp()
 			}
 			p.event("reconnected", p.q.cfg.URL)
 			break
@@ -212,6 +126,7 @@ func (p *Producer) publish(s *session, next *int64) {
 		select {
 		case <-s.ended:
 			cancel()
+			s.conn.hangUp() // a publish that waits for its socket ends with it
 		case <-stop:
 		}
 	})
@@ -227,13 +142,7 @@ func (p *Producer) publish(s *session, next *int64) {
 		for i := range batch {
 			m := &batch[i]
 			*next = m.Number + 1
-			l := s.lines[m.Partition]
-			if !p.q.cfg.Unconfirmed {
-				l.mu.Lock()
-				l.numbers = append(l.numbers, m.Number)
-				l.mu.Unlock()
-			}
-			if err := l.ch.Publish(p.q.cfg.Name, strconv.Itoa(int(m.Partition)), true, false, p.q.publishing(m)); err != nil {
+			if err := s.lines[m.Partition].publish(p.q, m); err != nil {
 				// What is left of the batch is lost to the session, too.
 				*next = batch[len(batch)-1].Number + 1
 				s.end(err)
@@ -246,61 +155,6 @@ func (p *Producer) publish(s *session, next *int64) {
 		}
 		p.window.Settle(acks)
 	}
-}
-
-// readConfirms settles confirms, as many at once as have come, until the channel
-// has ended.
-func (p *Producer) readConfirms(l *line, partition int32) {
-	var acks []queue.Ack
-	for first := range l.confirms {
-		acks = l.confirm(acks[:0], first, partition)
-		for more := true; more && len(acks) < 1024; {
-			select {
-			case c, ok := <-l.confirms:
-				if more = ok; ok {
-					acks = l.confirm(acks, c, partition)
-				}
-			default:
-				more = false
-			}
-		}
-		p.window.Settle(acks)
-	}
-}
-
-// confirm is the fate of the first message that has none. A message that the
-// server returned was returned before it is confirmed.
-func (l *line) confirm(acks []queue.Ack, c amqp.Confirmation, partition int32) []queue.Ack {
-	for more := true; more; {
-		select {
-		case r, ok := <-l.returns:
-			if more = ok; ok {
-				l.returned[r.MessageId] = true
-			}
-		default:
-			more = false
-		}
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.numbers) == 0 {
-		return acks
-	}
-	number := l.numbers[0]
-	if l.numbers = l.numbers[1:]; len(l.numbers) == 0 {
-		l.numbers = nil
-	}
-	a := queue.Ack{First: number, N: 1, Partition: partition, Offset: -1}
-	if !c.Ack {
-		a.Err = errNack
-	}
-	if len(l.returned) > 0 {
-		if id := messageID(number); l.returned[id] {
-			delete(l.returned, id)
-			a.Err = errReturned
-		}
-	}
-	return append(acks, a)
 }
 
 func (p *Producer) event(kind, text string) {
@@ -322,9 +176,7 @@ func (p *Producer) Close() error {
 		p.mu.Lock()
 		s := p.session
 		p.mu.Unlock()
-		// A server that does not answer is left after a while; a publish that waits
-		// for its socket ends with it.
-		s.conn.CloseDeadline(time.Now().Add(500 * time.Millisecond))
+		s.conn.hangUp()
 		p.working.Wait()
 		p.window.Close(errAbandoned)
 		p.q.handles.Forget(p)

@@ -96,7 +96,7 @@ func TestWhatIsNotOursIsLeftAlone(t *testing.T) {
 	if err := q.Remove(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if there, _, err := q.exists(conn); !there || err != nil {
+	if there, _, err := q.exists(conn.Connection); !there || err != nil {
 		t.Errorf("the exchange of others is gone: %v", err)
 	}
 }
@@ -285,7 +285,7 @@ func TestRemoveExchanges(t *testing.T) {
 			t.Errorf("%s is there: %v", name, got)
 		}
 	}
-	if there, ours, err := q.exists(conn); !there || ours || err != nil {
+	if there, ours, err := q.exists(conn.Connection); !there || ours || err != nil {
 		t.Errorf("the exchange of others: %v, %v, %v", there, ours, err)
 	}
 	if n, err := RemoveExchanges(t.Context(), Config{URL: url(t)}, []string{prefix + "2"}); n != 1 || err != nil {

@@ -3,6 +3,7 @@
 package rabbitmq
 
 import (
+	"bytes"
 	"fmt"
 	"net"
 	"os"
@@ -98,4 +99,45 @@ func (n *node) kill() {
 	}
 	_ = syscall.Kill(-n.cmd.Process.Pid, syscall.SIGKILL) // fails only if they have ended
 	_ = n.cmd.Wait()
+	for range 3000 { // the server itself is no child of ours, and must not be taken for its successor
+		c, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", n.port))
+		if err != nil {
+			return
+		}
+		c.Close()
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// list is the file from which the server knows which quorum queues it has.
+func (n *node) list(t *testing.T) string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(n.dir, "mnesia", "*", "quorum", "*", "names.dets"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("the list of quorum queues is one of %q: %v", files, err)
+	}
+	return files[0]
+}
+
+// registered waits until a quorum queue is in that file, which the server writes some
+// time after it has made the queue.
+func (n *node) registered(t *testing.T, name string) {
+	t.Helper()
+	for range 600 {
+		if text, err := os.ReadFile(n.list(t)); err == nil && bytes.Contains(text, []byte(name)) {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	t.Fatalf("the queue %s is not in %s after a minute", name, n.list(t))
+}
+
+// ctl runs rabbitmqctl on the server.
+func (n *node) ctl(t *testing.T, args ...string) {
+	t.Helper()
+	cmd := exec.Command("/usr/lib/rabbitmq/bin/rabbitmqctl", append([]string{"-n", fmt.Sprintf("queuebench-%d@localhost", n.port)}, args...)...)
+	cmd.Env = n.env
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("rabbitmqctl %v: %v\n%s", args, err, out)
+	}
 }

@@ -33,11 +33,11 @@ func TestHeaders(t *testing.T) {
 // A line tells the fate of its messages in order, and a returned one has failed
 // although the server confirms it.
 func TestConfirms(t *testing.T) {
-	l := &line{returns: make(chan amqp.Return, 4), returned: map[string]bool{}, numbers: []int64{7, 9, 40}}
+	l := &line{returns: make(chan amqp.Return, 4), returned: map[string]bool{}, partition: 2, pending: []published{{number: 7}, {number: 9}, {number: 40}}}
 	l.returns <- amqp.Return{MessageId: messageID(9)}
 	var acks []queue.Ack
 	for _, ok := range []bool{true, true, false, true} {
-		acks = l.confirm(acks, amqp.Confirmation{Ack: ok}, 2)
+		acks = l.confirm(acks, amqp.Confirmation{Ack: ok})
 	}
 	want := []queue.Ack{{First: 7, N: 1, Partition: 2, Offset: -1}, {First: 9, N: 1, Partition: 2, Offset: -1, Err: errReturned}, {First: 40, N: 1, Partition: 2, Offset: -1, Err: errNack}}
 	if len(acks) != len(want) {
@@ -70,7 +70,8 @@ func TestDurabilityIsWhatWasAskedFor(t *testing.T) {
 			t.Errorf("%+v is %+v", c.cfg, got)
 		}
 	}
-	for _, cfg := range []Config{{}, {URL: "x", Type: "lazy"}, {URL: "x", Transient: true}, {URL: "x", Type: Classic, Replicas: 3}, {URL: "x", Prefetch: 70000}, {URL: "x", Prefetch: -1}} {
+	two := []string{"a", "b"}
+	for _, cfg := range []Config{{}, {URL: "x", ConfirmTimeout: 1}, {URL: "x", Theirs: Place{Queue: "q", Exchange: "e"}}, {URL: "x", Theirs: Place{Queue: "q"}, Partitions: 2}, {URL: "x", Theirs: Place{Queue: "q"}, Groups: two}, {URL: "x", Type: "lazy"}, {URL: "x", Transient: true}, {URL: "x", Type: Classic, Replicas: 3}, {URL: "x", Prefetch: 70000}, {URL: "x", Prefetch: -1}} {
 		if cfg.Check() == nil {
 			t.Errorf("%+v was not refused", cfg)
 		}

@@ -7,6 +7,7 @@
 package redisstreams
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -60,40 +61,22 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	set := func(v *int, d int) {
-		if *v == 0 {
-			*v = d
-		}
-	}
-	set(&c.Partitions, 1)
-	if c.PayloadField == "" {
-		c.PayloadField = payloadField
-	}
-	set(&c.MaxPending, 10_000)
-	set(&c.Pipeline, 1000)
-	set(&c.ReceiveMax, 1024)
-	if c.WaitTimeout == 0 {
-		c.WaitTimeout = time.Second
-	}
-	if c.Timeout == 0 {
-		c.Timeout = 5 * time.Second
-	}
-	if c.ClaimAfter == 0 {
-		c.ClaimAfter = 30 * time.Second
-	}
+	c.Partitions = cmp.Or(c.Partitions, 1)
+	c.PayloadField = cmp.Or(c.PayloadField, payloadField)
+	c.MaxPending = cmp.Or(c.MaxPending, 10_000)
+	c.Pipeline = cmp.Or(c.Pipeline, 1000)
+	c.WaitTimeout = cmp.Or(c.WaitTimeout, time.Second)
+	c.Timeout = cmp.Or(c.Timeout, 5*time.Second)
+	c.ClaimAfter = cmp.Or(c.ClaimAfter, 30*time.Second)
+	c.ReceiveMax = cmp.Or(c.ReceiveMax, 1024)
 	return c
 }
 
 // Check says what is wrong with the settings, the name apart.
 func (c Config) Check() error {
 	c = c.withDefaults()
-	for _, f := range []struct {
-		what  string
-		value int
-	}{{"Partitions", c.Partitions}, {"MaxPending", c.MaxPending}, {"Pipeline", c.Pipeline}, {"ReceiveMax", c.ReceiveMax}} {
-		if f.value < 1 {
-			return fmt.Errorf("redis: %s %d is not at least 1", f.what, f.value)
-		}
+	if err := broker.Positive("redis", map[string]int{"Partitions": c.Partitions, "MaxPending": c.MaxPending, "Pipeline": c.Pipeline, "ReceiveMax": c.ReceiveMax}); err != nil {
+		return err
 	}
 	switch {
 	case c.URL == "":

@@ -96,6 +96,9 @@ func (s stalling) Producer(ctx context.Context, cfg queue.ProducerConfig) (queue
 	if err == nil {
 		err = s.server.cmd.Process.Signal(syscall.SIGSTOP)
 	}
+	if err == nil { // a busy host may take its time
+		_, err = syscall.Wait4(s.server.cmd.Process.Pid, nil, syscall.WUNTRACED, nil)
+	}
 	return p, err
 }
 
@@ -326,13 +329,22 @@ func TestRemoveStreams(t *testing.T) {
 		}
 	}
 	wanted := func(name string) bool { return strings.HasPrefix(name, "run-a-") && name != "run-a-10" }
-	for _, want := range []int{2, 0} {
-		if n, err := RemoveStreams(t.Context(), cfg, "run-a-", wanted); n != want || err != nil {
-			t.Errorf("%d were removed, want %d: %v", n, want, err)
+	// Groups on a stream of somebody else's: of the run, of another, and theirs.
+	for _, group := range []string{"run-a-1-group-0", "run-a-10-group-0", "group-0", "theirs"} {
+		if err := q.client.XGroupCreateMkStream(t.Context(), "orders", group, "$").Err(); err != nil {
+			t.Fatal(err)
 		}
 	}
+	for _, want := range [][2]int{{2, 1}, {0, 0}} {
+		if names, groups, err := RemoveStreams(t.Context(), cfg, "run-a-", wanted); [2]int{names, groups} != want || err != nil {
+			t.Errorf("%d names and %d groups were removed, want %d: %v", names, groups, want, err)
+		}
+	}
+	if left, err := q.client.XInfoGroups(t.Context(), "orders").Result(); err != nil || len(left) != 3 {
+		t.Errorf("the stream of others has the groups %+v, %v", left, err)
+	}
 	keys, err := q.client.Keys(t.Context(), "*").Result()
-	if want := 2*4 + 4; err != nil || len(keys) != want {
+	if want := 2*4 + 4 + 1; err != nil || len(keys) != want {
 		t.Errorf("%d keys are left, want %d: %q, %v", len(keys), want, keys, err)
 	}
 }

@@ -16,7 +16,7 @@ WASM_EXEC = $(shell $(GO) env GOROOT)/lib/wasm/go_js_wasm_exec
 WASM_ROOMS := ./stats/... ./analysis/... ./figure/... ./report/...
 NESTED := wasm interop/browser interop/kubernetes
 
-.PHONY: faults build page bench bench-min analyze demo test test-interop test-spark lint test-unit test-wasm test-browser bench-delta bench-runner bench-log bench-analyze bench-page tools clean fuzz licences release reproducible vulnerabilities reliability
+.PHONY: faults kills soak build page bench bench-min analyze demo test test-interop test-spark lint test-unit test-wasm test-browser bench-delta bench-runner bench-log bench-analyze bench-page tools clean fuzz licences release reproducible vulnerabilities reliability
 
 build: bench analyze
 
@@ -84,11 +84,27 @@ test-interop:
 test-spark:
 	scripts/test-spark.sh
 
-# Delta and the uploads of the raw log through a network that loses answers, is
-# overloaded, slow, half open, and gone: ten minutes of each, some 55 in all. A few
-# seconds of each are in make test.
+# Delta, a real Apache Kafka and the uploads of the raw log through a network that
+# loses answers, damages them, is overloaded, slow, half open, and gone: ten minutes of
+# each, some two hours in all. FAULTS_ONLY=delta/gone,kafka takes some of them, by parts
+# of their names; FAULTS_DURATION=1m makes each short, FAULTS_RATE=1000 slow. A few
+# seconds of each are in make test. Results are rows of docs/reliability.md.
 faults: tools
-	RELIABILITY=$(RESULTS) FAULTS_DURATION=$${FAULTS_DURATION:-10m} FAULTS_RATE=$${FAULTS_RATE:-10000} $(GO) test -count=1 -v -timeout 3h ./interop/faults
+	RELIABILITY=$(RESULTS) FAULTS_DURATION=$${FAULTS_DURATION:-10m} FAULTS_RATE=$${FAULTS_RATE:-10000} \
+	$(GO) test -tags interop -count=1 -v -timeout 5h -run 'ThroughFaults$$' ./interop/faults
+
+# kill -9 of producer, consumer, store and broker (JetStream, and a real Apache Kafka) at
+# 100 seeded moments each: KILLS is how many. KILLED=Stores takes one of Producers,
+# Consumers, Stores, JetStream, Kafka.
+KILLED ?=
+kills: tools
+	RELIABILITY=$(RESULTS) KILLS=$${KILLS:-100} $(GO) test -tags interop -count=1 -v -timeout 5h -run '^TestKilled$(KILLED)' ./interop/faults
+
+# An hour at 20,000 messages per second: memory, goroutines, open files and the latency of
+# commits each minute, and whether they stay flat.
+soak: tools
+	RELIABILITY=$(RESULTS) SOAK_DURATION=$${SOAK_DURATION:-60m} SOAK_RATE=$${SOAK_RATE:-20000} SOAK_SAMPLES=$${SOAK_SAMPLES:-60} \
+	$(GO) test -count=1 -v -timeout 3h -run '^TestSoak$$' ./interop/faults
 
 # How late messages are sent, and what they cost: medians of five steps of STEP,
 # at 10,000 and 1,000,000 messages per second. For a machine that is quiet.

@@ -137,7 +137,7 @@ func fileCredentials(getenv func(string) string) (Credentials, error) {
 		return Credentials{}, fmt.Errorf("the file of credentials: %w", err)
 	}
 	source := fmt.Sprintf("profile %s in %s", profile, file)
-	chain := credentials.New(&credentials.FileAWSCredentials{Filename: file, Profile: profile})
+	chain := credentials.New(&fileKeys{FileAWSCredentials: credentials.FileAWSCredentials{Filename: file, Profile: profile}})
 	value, err := retrieve(chain, startTimeout)
 	switch {
 	case err != nil && named:

@@ -53,5 +53,8 @@ var (
 	ErrFolderKey = errors.New("the key is both an object and a folder")
 )
 
+// fullHint says what to do about ErrFull.
+const fullHint = "make room, or name another place"
+
 // folderKeyHint says what to do about ErrFolderKey.
 const folderKeyHint = "a store that keeps objects as files cannot hold one whose key is also the beginning of another one's: choose another key"

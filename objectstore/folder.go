@@ -174,8 +174,8 @@ func (f *Folder) fail(op, key string, err error) error {
 		e.Kind = ErrDenied
 		e.Hint = "check owner and permissions of the folder"
 		f.failed.Add(1)
-	case errors.Is(err, syscall.ENOSPC):
-		e.Hint = "the disk is full"
+	case isFull(err):
+		e.Kind, e.Hint = ErrFull, fullHint
 		f.failed.Add(1)
 	default:
 		f.failed.Add(1)

@@ -15,7 +15,8 @@ import (
 const defaultRegion = "us-east-1"
 
 // s3Store is a bucket of an S3-compatible store. Each verb but List is exactly
-// one request, which is never tried again here.
+// one request, which is never tried again here, but with new keys where the store
+// refused the old ones.
 type s3Store struct {
 	*s3Client
 	prefix string // "" or ends in a slash
@@ -28,6 +29,7 @@ type s3Client struct {
 	core      *minio.Core
 	direct    *direct // nil where all goes through core
 	counting  *countingTransport
+	renewal   renewal
 	addr      Address // without the prefix
 	transport *http.Transport
 	promise   string // Options.Durability
@@ -67,6 +69,7 @@ func openS3(ctx context.Context, a Address, opt Options) (*s3Store, error) {
 		return nil, fail(err, "")
 	}
 	c.direct = newDirect(c.addr, creds)
+	c.renewal.keys = creds.chain
 	s := &s3Store{s3Client: c, prefix: joinPrefix("", a.Prefix)}
 	c.addr.Prefix = ""
 	if err := checkMinioBucket(a.Bucket); err != nil {
@@ -138,7 +141,7 @@ func (s *s3Store) Close() error {
 	return nil
 }
 
-// call makes one request and explains its failure.
+// call makes a request, which may be made twice, and explains its failure.
 func (s *s3Store) call(ctx context.Context, op, key string, request func(ctx context.Context) error) error {
 	err := s.bad
 	if err == nil && op == "put" {
@@ -152,13 +155,23 @@ func (s *s3Store) call(ctx context.Context, op, key string, request func(ctx con
 	if err != nil {
 		return &Error{Op: op, Object: s.object(key), Cause: err}
 	}
-	ctx, a := withAttempt(ctx)
-	defer a.cancel()
-	if err = request(ctx); err == nil {
+	renewed := s.renewal.done()
+	if err = attempted(ctx, request); keysRefused(err) && s.renewal.renew(ctx, renewed) {
+		err = attempted(ctx, request)
+	}
+	if err == nil {
 		return nil
 	}
-	if a.err != nil {
-		err = a.err
-	}
 	return s.fail(op, key, err)
+}
+
+// attempted is a request and what truly happened to it.
+func attempted(ctx context.Context, request func(ctx context.Context) error) error {
+	ctx, a := withAttempt(ctx)
+	defer a.cancel()
+	err := request(ctx)
+	if err != nil && a.err != nil {
+		return a.err
+	}
+	return err
 }

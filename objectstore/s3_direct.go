@@ -91,7 +91,7 @@ const emptySHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b785
 
 // directGet reads an object; done is false where minio-go has to.
 func (s *s3Store) directGet(ctx context.Context, key string, buf []byte) (body []byte, info Info, done bool, err error) {
-	r := s.direct.request(ctx, http.MethodGet, s.prefix+key, nil, http.Header{"X-Amz-Content-Sha256": {emptySHA256}})
+	r := s.direct.request(ctx, http.MethodGet, s.prefix+key, nil, http.Header{"X-Amz-Content-Sha256": {emptySHA256}, checksumMode: {"ENABLED"}})
 	if r == nil {
 		return nil, info, false, nil
 	}
@@ -103,14 +103,17 @@ func (s *s3Store) directGet(ctx context.Context, key string, buf []byte) (body [
 	if resp.StatusCode != http.StatusOK {
 		return nil, info, true, refused(resp)
 	}
-	body, err = readBody(resp.Body, resp.ContentLength, buf)
+	checked := false
+	if body, err = readBody(resp.Body, resp.ContentLength, buf); err == nil {
+		checked, err = verify(resp.Header, body)
+	}
 	modified, _ := http.ParseTime(resp.Header.Get("Last-Modified"))
-	info = Info{Key: key, Size: int64(len(body)), Modified: modified, ETag: strings.Trim(resp.Header.Get("Etag"), `"`)}
+	info = Info{Key: key, Size: int64(len(body)), Modified: modified, ETag: strings.Trim(resp.Header.Get("Etag"), `"`), Checked: checked}
 	return body, info, true, err
 }
 
-// directPut stores an object; done is false where minio-go has to. sha or
-// crc is the body's digest.
+// directPut stores an object; done is false where minio-go has to. crc and,
+// if it is not empty, sha are the body's digests.
 func (s *s3Store) directPut(ctx context.Context, key string, body []byte, sha, crc string, opt PutOptions) (done bool, err error) {
 	header := make(http.Header, 12)
 	set := func(name, value string) {

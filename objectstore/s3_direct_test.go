@@ -116,7 +116,7 @@ func TestDirectRequestsAreThoseOfMinioGo(t *testing.T) {
 				t.Fatal("no two requests within a second")
 			}
 			compare("GET", func() error { _, _, err := store.Get(t.Context(), key); return err }, func() error {
-				r, _, _, err := core.GetObject(t.Context(), bucket, "p/"+key, minio.GetObjectOptions{})
+				r, _, _, err := core.GetObject(t.Context(), bucket, "p/"+key, minio.GetObjectOptions{Checksum: true})
 				if err == nil {
 					r.Close()
 				}

@@ -29,6 +29,12 @@ func (s *s3Store) fail(op, key string, err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return e
 	}
+	var damaged *damagedError
+	if errors.As(err, &damaged) {
+		s.failed.Add(1)
+		e.Kind, e.Hint = ErrDamaged, "a byte was changed on the way or in the store; where this stays so, the stored object is damaged"
+		return e
+	}
 	var resp minio.ErrorResponse
 	if !errors.As(err, &resp) {
 		e.Hint = s.transportHint(err)
@@ -70,12 +76,14 @@ func (s *s3Store) classify(op string, r minio.ErrorResponse) (hint string, kind 
 		return "the secret key does not fit the access key, or a proxy changed the request: check the credentials in the environment", ErrDenied
 	case "RequestTimeTooSkewed":
 		return "the clocks of this host and of the store differ too much: set them", ErrDenied
-	case "ExpiredToken", "ExpiredTokenException", "InvalidToken":
+	case "ExpiredToken", "ExpiredTokenException", "InvalidToken", "TokenRefreshRequired":
 		return "the session has ended: get new credentials", ErrDenied
 	case "AuthorizationHeaderMalformed", "PermanentRedirect", "InvalidRegion", "TemporaryRedirect", "IllegalLocationConstraintException":
 		return s.regionHint(r), nil
 	case "ExistingObjectIsDirectory", "ObjectParentIsFile":
 		return folderKeyHint, nil
+	case "XMinioStorageFull", "QuotaExceeded", "XMinioAdminBucketQuotaExceeded":
+		return fullHint, ErrFull
 	case "NotImplemented":
 		return "the store cannot do this: choose one that can, with conditional PUT (If-None-Match)", nil
 	}
@@ -90,6 +98,8 @@ func (s *s3Store) classify(op string, r minio.ErrorResponse) (hint string, kind 
 		return "the same request may be tried again", ErrConflict
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
 		return "these credentials do not permit " + permission(op) + " here: check them and the bucket's policy", ErrDenied
+	case status == http.StatusInsufficientStorage:
+		return fullHint, ErrFull
 	case status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable:
 		return "send fewer requests, or wait", ErrThrottled
 	case status == http.StatusMovedPermanently || status == http.StatusTemporaryRedirect:

@@ -25,7 +25,9 @@ func (s *s3Store) GetInto(ctx context.Context, key string, buf []byte) (body []b
 		return err
 	})
 	if !done && err == nil {
-		return s.get(ctx, key, minio.GetObjectOptions{}, buf)
+		opts := minio.GetObjectOptions{}
+		opts.Set(checksumMode, "ENABLED")
+		return s.get(ctx, key, opts, buf)
 	}
 	if err != nil {
 		return nil, Info{}, err
@@ -62,7 +64,9 @@ func (s *s3Store) get(ctx context.Context, key string, opts minio.GetObjectOptio
 		}
 		defer r.Close()
 		info = Info{Key: key, Size: totalSize(header, stat.Size), Modified: stat.LastModified, ETag: stat.ETag}
-		body, err = readBody(r, stat.Size, buf)
+		if body, err = readBody(r, stat.Size, buf); err == nil && header.Get("Content-Range") == "" {
+			info.Checked, err = verify(header, body)
+		}
 		return err
 	})
 	if err != nil {

@@ -23,6 +23,16 @@ func (s *s3Store) List(ctx context.Context, opt ListOptions, yield func(Info) er
 	if err != nil {
 		return &Error{Op: "list", Object: s.object(opt.Prefix), Cause: err}
 	}
+	renewed := s.renewal.done()
+	some, err := s.list(ctx, opt, yield)
+	if err != nil && !some && keysRefused(err) && s.renewal.renew(ctx, renewed) {
+		_, err = s.list(ctx, opt, yield)
+	}
+	return err
+}
+
+// list says whether it has handed on some keys.
+func (s *s3Store) list(ctx context.Context, opt ListOptions, yield func(Info) error) (some bool, err error) {
 	noOwner := false
 	query := minio.ListObjectsOptions{
 		Prefix:     s.prefix + opt.Prefix,
@@ -61,20 +71,20 @@ func (s *s3Store) List(ctx context.Context, opt ListOptions, yield func(Info) er
 	}
 	switch {
 	case p.stopped != nil:
-		return p.stopped
+		return true, p.stopped
 	case a.err != nil:
-		return s.fail("list", opt.Prefix, a.err)
+		return p.some, s.fail("list", opt.Prefix, a.err)
 	case err != nil:
-		return s.fail("list", opt.Prefix, err)
+		return p.some, s.fail("list", opt.Prefix, err)
 	case p.done:
-		return nil
+		return true, nil
 	case ctx.Err() != nil:
-		return s.fail("list", opt.Prefix, ctx.Err()) // the iterator only ends
+		return p.some, s.fail("list", opt.Prefix, ctx.Err()) // the iterator only ends
 	}
 	if err = p.flush(); err != nil {
-		return err
+		return true, err
 	}
-	return ctx.Err()
+	return p.some, ctx.Err()
 }
 
 // isDirectoryBucket says whether a bucket is one of S3 Express One Zone, which
@@ -88,6 +98,7 @@ type listing struct {
 	after   string // what is not greater is left out, where the store does not do so
 	cut     int    // length of the store's own prefix
 	page    []Info
+	some    bool // handed on
 	done    bool
 	stopped error // what yield returned
 }
@@ -104,6 +115,7 @@ func (l *listing) add(object minio.ObjectInfo) {
 func (l *listing) flush() error {
 	slices.SortFunc(l.page, func(a, b Info) int { return strings.Compare(a.Key, b.Key) })
 	for _, info := range l.page {
+		l.some = true
 		if l.stopped = l.yield(info); l.stopped != nil {
 			return l.stopped
 		}

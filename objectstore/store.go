@@ -60,6 +60,9 @@ type Info struct {
 	Size     int64
 	Modified time.Time
 	ETag     string
+	// Checked says, of what Get returns, that the body was held against a checksum
+	// that the store keeps.
+	Checked bool
 }
 
 // PutOptions are the options of a Put.
@@ -87,7 +90,8 @@ type Counts struct {
 	List        int64 `json:"list"`
 	Head        int64 `json:"head"`
 	Delete      int64 `json:"delete"`
-	// Failed is no answer, 5xx or 429; counted in its kind too. A request that
+	// Failed is no answer, 5xx or 429, or a body that broke off or came damaged;
+	// counted in its kind too. A request that
 	// its caller gave up counts in its kind only.
 	Failed int64 `json:"failed"`
 	// Open is the number of connections open now, a level.
@@ -109,6 +113,11 @@ var (
 	ErrDenied = errors.New("access denied")
 	// ErrNoBucket: the bucket does not exist.
 	ErrNoBucket = errors.New("no such bucket")
+	// ErrFull: the store, or the disk of a folder, has no room left.
+	ErrFull = errors.New("no room is left")
+	// ErrDamaged: what came is not what was stored, by its checksum. Asked again,
+	// it may come whole.
+	ErrDamaged = errors.New("the object came damaged")
 	// ErrThrottled: the store asks to slow down (429, 503).
 	ErrThrottled = errors.New("throttled")
 )

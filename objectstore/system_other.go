@@ -3,6 +3,7 @@
 package objectstore
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"syscall"
@@ -10,6 +11,14 @@ import (
 
 // nonblocking is a flag of open where there are named pipes.
 const nonblocking = 0
+
+// diskFull is ERROR_DISK_FULL of Windows.
+const diskFull syscall.Errno = 112
+
+// isFull says that a write failed since there is no room.
+func isFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, diskFull)
+}
 
 // unlink removes a file, or an empty folder. Here the kind is looked at first,
 // so that a new object could in theory be taken for the empty folder that had

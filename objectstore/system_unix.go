@@ -3,6 +3,7 @@
 package objectstore
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,6 +14,12 @@ import (
 
 // nonblocking is a flag of open: without it a named pipe would hang the reader.
 const nonblocking = syscall.O_NONBLOCK
+
+// isFull says that a write failed since there is no room: on the disk, of the user's
+// quota, or below the limit of a file's size.
+func isFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
+}
 
 // unlink removes a file, or an empty folder, and never the one for the other:
 // os.Root.Remove takes either, and what is a folder now may be a new object in

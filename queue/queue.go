@@ -93,7 +93,7 @@ type Producer interface {
 	// that. The producer copies what it keeps: payloads, keys, headers and the
 	// slice may be reused as soon as Send returns. On an error, the first n messages were
 	// taken and will be acknowledged or failed through Acked; the others were
-	// not and never will be.
+	// not and never will be. After ErrBroken no later Send takes any.
 	Send(ctx context.Context, batch []Message) (n int, err error)
 
 	// Flush returns when each message taken has been acknowledged or failed.
@@ -204,6 +204,10 @@ type Event struct {
 
 // ErrClosed is returned by the methods of what has been closed.
 var ErrClosed = errors.New("queue: closed")
+
+// ErrBroken is wrapped in the error of a producer that cannot go on, whatever it is
+// handed: what it says ends the run.
+var ErrBroken = errors.New("the producer cannot go on")
 
 // ErrEnd is returned by the Receive of a consumer that reads what there was when
 // it began, and has returned all of it.

@@ -31,7 +31,7 @@ const (
 const magic = "PAR1"
 
 // readFooter returns the file's metadata and the offset at which it begins.
-func readFooter(obj Object) (*format.FileMetaData, int64, error) {
+func readFooter(obj Object, unchecked bool) (*format.FileMetaData, int64, error) {
 	size := obj.Size()
 	if size < int64(2*len(magic)+4) {
 		return nil, 0, fmt.Errorf("%w: %d bytes are too few for a Parquet file", ErrNotAPart, size)
@@ -69,7 +69,10 @@ func readFooter(obj Object) (*format.FileMetaData, int64, error) {
 	if _, err := decodeThrift(footer, meta); err != nil {
 		return nil, 0, err
 	}
-	return meta, start, nil
+	if unchecked {
+		return meta, start, nil
+	}
+	return meta, start, checkFooter(meta, footer)
 }
 
 // readRange reads n bytes at offset, which the caller has checked to lie in the

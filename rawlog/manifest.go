@@ -277,3 +277,11 @@ type Part struct {
 
 // PartKey is the key of a part's identity in its Parquet metadata.
 const PartKey = "queuebench.part"
+
+// FooterKey is the key of the footer's checksum in a part's Parquet metadata: CRC-32
+// (IEEE) of the footer's bytes in which the checksum itself is FooterNone, in
+// hexadecimal. Parquet has one for pages only.
+const (
+	FooterKey  = "queuebench.footer_crc32"
+	FooterNone = "00000000"
+)

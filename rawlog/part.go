@@ -89,7 +89,7 @@ func OpenPart(obj Object, columns ...string) (*PartReader, error) {
 
 // Open is OpenPart with the memory of a reader that is done with another part.
 func (r *PartReader) Open(obj Object, columns ...string) error {
-	meta, data, err := readFooter(obj)
+	meta, data, err := readFooter(obj, r.unchecked)
 	if err != nil {
 		return err
 	}

@@ -110,7 +110,7 @@ func (ln *line) send(ctx context.Context, o *operation) error {
 	}
 	ln.forget(key)
 	p.books.Retract(1, ctx.Err() != nil)
-	if ctx.Err() != nil || errors.Is(err, queue.ErrClosed) {
+	if ctx.Err() != nil || errors.Is(err, queue.ErrClosed) || errors.Is(err, queue.ErrBroken) {
 		return err
 	}
 	p.refusals.add(p.events, p.name(), 1, err)

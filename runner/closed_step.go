@@ -78,7 +78,7 @@ func (s *step) cause(ctx context.Context, err error) error {
 	default:
 		if ctx.Err() != nil {
 			err = context.Cause(ctx)
-		} else if err != nil && !errors.Is(err, queue.ErrClosed) {
+		} else if err != nil && !errors.Is(err, queue.ErrClosed) && !errors.Is(err, queue.ErrBroken) {
 			err = nil // told by the events
 		}
 	}

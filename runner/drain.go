@@ -71,7 +71,7 @@ func (s *step) drive(ctx context.Context, cancel context.CancelCauseFunc) error 
 				err = p.finish(drain)
 			}
 			s.events.add(p.name(), "end", endText(err), rawlog.Null)
-			if err != nil && ctx.Err() == nil && drain.Err() == nil && (errors.Is(err, queue.ErrClosed) || errors.Is(err, payload.ErrLines)) {
+			if err != nil && ctx.Err() == nil && drain.Err() == nil && (errors.Is(err, queue.ErrClosed) || errors.Is(err, queue.ErrBroken) || errors.Is(err, payload.ErrLines)) {
 				s.fail(fmt.Errorf("%s: %w", p.name(), err), cancel)
 			}
 		})

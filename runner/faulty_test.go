@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -19,6 +20,7 @@ type faulty struct {
 	failConsumer error
 	breakAfter   int             // the consumer fails after so many batches; 0 for never
 	breakDelay   time.Duration   // and takes so long to find out
+	breakSends   int             // the producer cannot go on after so many calls of Send; 0 for never
 	inject       [][]byte        // payloads that are delivered with the first batch
 	stallAfter   int             // the consumer stands still after so many batches; 0 for never
 	stallFor     time.Duration   // for so long
@@ -80,7 +82,24 @@ func (q *faulty) Producer(ctx context.Context, cfg queue.ProducerConfig) (queue.
 			}
 		}
 	}
-	return q.Queue.Producer(ctx, cfg)
+	p, err := q.Queue.Producer(ctx, cfg)
+	if err != nil || q.breakSends == 0 {
+		return p, err
+	}
+	return &faultyProducer{Producer: p, left: q.breakSends}, nil
+}
+
+// faultyProducer cannot go on after some calls of Send.
+type faultyProducer struct {
+	queue.Producer
+	left int
+}
+
+func (p *faultyProducer) Send(ctx context.Context, batch []queue.Message) (int, error) {
+	if p.left--; p.left < 0 {
+		return 0, fmt.Errorf("the disk is full, %w", queue.ErrBroken)
+	}
+	return p.Producer.Send(ctx, batch)
 }
 
 func (q *faulty) Consumer(ctx context.Context, cfg queue.ConsumerConfig) (queue.Consumer, error) {

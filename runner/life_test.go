@@ -46,6 +46,7 @@ func TestAStepThatFailsIsRecordedCleanedUpAndTheSweepGoesOn(t *testing.T) {
 	}{
 		{"create", func(q *faulty) { q.failCreate = errors.New("no room") }, "no room", 3},
 		{"consumer", func(q *faulty) { q.failConsumer = errors.New("not allowed") }, "not allowed", 3},
+		{"send", func(q *faulty) { q.breakSends = 3 }, "producer-0: the disk is full, the producer cannot go on", 3},
 		{"receive", func(q *faulty) { q.breakAfter = 2 }, errBroken.Error(), 3},
 	} {
 		t.Run(c.name, func(t *testing.T) {

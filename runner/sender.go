@@ -208,7 +208,7 @@ func (s *sender) send(ctx context.Context, k int) error {
 	if ctx.Err() != nil && taken < k {
 		s.retracted = s.entries[taken].Intended
 	}
-	if ctx.Err() != nil || errors.Is(err, queue.ErrClosed) {
+	if ctx.Err() != nil || errors.Is(err, queue.ErrClosed) || errors.Is(err, queue.ErrBroken) {
 		return err
 	}
 	s.refusals.add(s.events, s.name(), int64(k-taken), err)

@@ -22,6 +22,9 @@ PYTHON=$venv/bin/python go test -count=1 -tags interop ./interop/deltatable/...
 # A real Apache Kafka, which scripts/kafka.sh fetches with its Java.
 scripts/kafka.sh jars >/dev/null
 PYTHON=$venv/bin/python go test -count=1 -timeout 20m -tags interop ./interop/kafka/...
+# The same broker behind bad lines, and killed; and a wall clock that is set, for which
+# the programs are built anew.
+go test -count=1 -timeout 15m -tags interop -run 'TestKafkaThroughFaults|TestKilledKafka|TestStepsOfTheWallClock' ./interop/faults
 
 # Spark runs the query of `analyze sql`, in one process, by an environment of its
 # own: it is large.

@@ -27,12 +27,18 @@ const asProcess = "QUEUEBENCH_TEST_AS_BENCH"
 // withSkew is the variable that makes the clock of such a process wrong.
 const withSkew = "QUEUEBENCH_TEST_SKEW"
 
+// withStep makes its wall clock one that was set by so much, since other processes of
+// this boot read it.
+const withStep = "QUEUEBENCH_TEST_STEP"
+
 func TestMain(m *testing.M) {
 	if os.Getenv(asProcess) != "" {
-		if skew, err := time.ParseDuration(os.Getenv(withSkew)); err == nil {
-			app := newApp()
-			app.Metadata = map[string]any{clockName: clock.Skewed(skew, "another boot")}
-			os.Exit(command.Process(app))
+		for variable, boot := range map[string]string{withSkew: "another boot", withStep: ""} {
+			if skew, err := time.ParseDuration(os.Getenv(variable)); err == nil {
+				app := newApp()
+				app.Metadata = map[string]any{clockName: clock.Skewed(skew, boot)}
+				os.Exit(command.Process(app))
+			}
 		}
 		main()
 	}

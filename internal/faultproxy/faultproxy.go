@@ -1,11 +1,12 @@
-// Package faultproxy stands between a program under test and an S3-compatible
-// server, and does to requests what networks and stores do: it is late, loses
-// answers, cuts connections, is overloaded, damages bytes.
+// Package faultproxy stands between a program under test and its server, and does
+// what networks and servers do: it is late, loses answers, cuts connections, is
+// overloaded, damages bytes. A Proxy knows the requests of an S3-compatible store,
+// a TCP knows nothing but bytes, and stands in front of any server.
 //
-// Which fault a request meets is decided by a seeded generator, in the order in
-// which requests come, and each is counted by its kind. The package serves tests
-// and refuses to change what a request says: a request that is passed on is
-// passed on whole.
+// Which fault a request or a connection meets is decided by a seeded generator, in
+// the order in which they come, and each is counted by its kind. The package
+// serves tests and refuses to change what a request says: a request that is passed
+// on is passed on whole, and of a connection bytes are lost only at its end.
 package faultproxy
 
 import (
@@ -14,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -21,45 +23,6 @@ import (
 	"sync"
 	"time"
 )
-
-// Kind is what is done to a request.
-type Kind string
-
-// The kinds. Those that are Lost were done by the server, and the client does not
-// hear of it.
-const (
-	SlowDown    Kind = "503 with Retry-After, not passed on"
-	ServerError Kind = "500, not passed on"
-	LostByError Kind = "500 after it was done"
-	LostByCut   Kind = "connection cut after it was done"
-	CutBefore   Kind = "connection cut before it was passed on"
-	HalfOpen    Kind = "no answer, the connection stays open"
-	Truncated   Kind = "half of the body, then the connection is cut"
-	Damaged     Kind = "a byte of the body is changed"
-	Slow        Kind = "slow"
-	ByPrefix    Kind = "503 by the rate of a prefix"
-	passedOn    Kind = "passed on"
-)
-
-// Plan says how often what happens.
-type Plan struct {
-	Seed uint64
-	// Chance of each kind, for each request; the rest is passed on.
-	Chance map[Kind]float64
-	// Latency is added to each request, with Jitter more at most.
-	Latency, Jitter time.Duration
-	// SlowFor is how long a slow request takes, and for how long a connection
-	// stays half open.
-	SlowFor time.Duration
-	// Bandwidth of all bodies together, bytes per second; 0 for no limit.
-	Bandwidth int64
-	// PerPrefix is how many requests per second the keys below one folder may
-	// have; 0 for no limit.
-	PerPrefix int
-	// Down tells whether the store is gone at a moment since the start; nil for
-	// never.
-	Down func(since time.Duration) bool
-}
 
 // Proxy is a running proxy.
 type Proxy struct {
@@ -72,11 +35,12 @@ type Proxy struct {
 	client *http.Client
 	ended  sync.WaitGroup
 
-	mu       sync.Mutex
-	random   *rand.Rand
-	counts   map[Kind]int64
-	allowed  map[string]*bucket
-	busyTill time.Time // of the bandwidth
+	line line
+
+	mu      sync.Mutex
+	random  *rand.Rand
+	counts  map[Kind]int64
+	allowed map[string]*bucket
 }
 
 // bucket is what a prefix has left of its second.
@@ -93,7 +57,7 @@ func Start(ctx context.Context, address, to string, p Plan) (*Proxy, error) {
 		return nil, err
 	}
 	x := &Proxy{
-		Endpoint: "http://" + l.Addr().String(), to: strings.TrimPrefix(to, "http://"), plan: p, began: time.Now(),
+		Endpoint: "http://" + l.Addr().String(), to: strings.TrimPrefix(to, "http://"), plan: p, began: time.Now(), line: line{bandwidth: p.Bandwidth},
 		random: rand.New(rand.NewPCG(p.Seed, 1)), counts: map[Kind]int64{}, allowed: map[string]*bucket{},
 		client: &http.Client{
 			Transport:     &http.Transport{MaxIdleConnsPerHost: 64, DisableCompression: true},
@@ -116,11 +80,7 @@ func (x *Proxy) Close() {
 func (x *Proxy) Counts() map[Kind]int64 {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	out := map[Kind]int64{}
-	for k, n := range x.counts {
-		out[k] = n
-	}
-	return out
+	return maps.Clone(x.counts)
 }
 
 // choose decides what is done to a request.
@@ -144,7 +104,7 @@ func (x *Proxy) kind(r *http.Request) Kind {
 		return ByPrefix
 	}
 	at := x.random.Float64()
-	for _, k := range []Kind{SlowDown, ServerError, LostByError, LostByCut, CutBefore, HalfOpen, Truncated, Damaged, Slow} {
+	for _, k := range []Kind{SlowDown, ServerError, LostByError, LostByCut, CutBefore, HalfOpen, Truncated, Damaged, Misstated, Slow} {
 		if at -= x.plan.Chance[k]; at < 0 {
 			return k
 		}
@@ -169,15 +129,24 @@ func (x *Proxy) takes(prefix string) bool {
 }
 
 func (x *Proxy) serve(w http.ResponseWriter, r *http.Request) {
-	kind, late := x.choose(r)
-	if kind == Slow {
-		late += x.plan.SlowFor
-	}
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return // the client went away
 	}
-	if !wait(r.Context(), late+x.transfer(len(body))) {
+	if x.plan.Denied != nil {
+		if code := x.plan.Denied(time.Since(x.began), r); code != "" {
+			x.mu.Lock()
+			x.counts[Forbidden]++
+			x.mu.Unlock()
+			refuse(w, http.StatusForbidden, code)
+			return
+		}
+	}
+	kind, late := x.choose(r)
+	if kind == Slow {
+		late += x.plan.SlowFor
+	}
+	if !wait(r.Context(), late+x.line.transfer(len(body))) {
 		panic(http.ErrAbortHandler) // no answer, rather than an empty one
 	}
 	switch kind {
@@ -213,8 +182,10 @@ func (x *Proxy) serve(w http.ResponseWriter, r *http.Request) {
 		if len(content) > 0 && answer.StatusCode < 300 {
 			content[len(content)/2] ^= 0xff
 		}
+	case Misstated:
+		misstate(answer.Header)
 	}
-	if !wait(r.Context(), x.transfer(len(content))) {
+	if !wait(r.Context(), x.line.transfer(len(content))) {
 		panic(http.ErrAbortHandler)
 	}
 	for name, values := range answer.Header {
@@ -251,51 +222,4 @@ func (x *Proxy) pass(r *http.Request, body []byte) (*http.Response, []byte, erro
 	}
 	content, err := io.ReadAll(answer.Body)
 	return answer, content, errors.Join(err, answer.Body.Close())
-}
-
-// transfer is how long so many bytes take, after those before them.
-func (x *Proxy) transfer(n int) time.Duration {
-	if x.plan.Bandwidth == 0 || n == 0 {
-		return 0
-	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	now := time.Now()
-	if x.busyTill.Before(now) {
-		x.busyTill = now
-	}
-	x.busyTill = x.busyTill.Add(time.Duration(float64(n) / float64(x.plan.Bandwidth) * 1e9))
-	return x.busyTill.Sub(now)
-}
-
-func wait(ctx context.Context, d time.Duration) bool {
-	if d <= 0 {
-		return ctx.Err() == nil
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
-func refuse(w http.ResponseWriter, status int, code string) {
-	w.Header().Set("Content-Type", "application/xml")
-	w.WriteHeader(status)
-	_, _ = fmt.Fprintf(w, `<?xml version="1.0" encoding="UTF-8"?><Error><Code>%s</Code><Message>by the fault proxy</Message></Error>`, code)
-}
-
-// cut ends the connection in the middle of whatever it is in.
-func cut(w http.ResponseWriter) {
-	conn, _, err := http.NewResponseController(w).Hijack()
-	if err != nil {
-		return // the answer has begun: the server cuts it itself
-	}
-	if tcp, ok := conn.(*net.TCPConn); ok {
-		_ = tcp.SetLinger(0) // a reset, not an end
-	}
-	_ = conn.Close()
 }

@@ -27,6 +27,7 @@ func TestKinds(t *testing.T) {
 		HalfOpen:    {0, false, false},
 		Truncated:   {200, true, false},
 		Damaged:     {200, true, false},
+		Misstated:   {200, true, true},
 		Slow:        {200, true, true},
 		passedOn:    {200, true, true},
 	} {
@@ -40,6 +41,7 @@ func TestKinds(t *testing.T) {
 					t.Errorf("%s %s %q %q", r.Method, r.URL, body, r.Header)
 				}
 				w.Header().Set("ETag", `"1"`)
+				w.Header().Set("X-Amz-Checksum-Crc32c", "AAAAAA==")
 				io.WriteString(w, content)
 			}))
 			defer server.Close()
@@ -63,6 +65,9 @@ func TestKinds(t *testing.T) {
 			}
 			if status != want.status || (asked.Load() == 1) != want.done || (text == content && err == nil) != want.whole {
 				t.Errorf("status %d, asked %d times, %q, %v", status, asked.Load(), text, err)
+			}
+			if status == 200 && (answer.Header.Get("X-Amz-Checksum-Crc32c") == "AAAAAA==") == (kind == Misstated) {
+				t.Errorf("the checksum is %s", answer.Header.Get("X-Amz-Checksum-Crc32c"))
 			}
 			if status == 503 && answer.Header.Get("Retry-After") == "" {
 				t.Error("without Retry-After")
@@ -130,5 +135,36 @@ func TestCloseEndsWhatWaits(t *testing.T) {
 	p.Close()
 	if err := <-failed; err == nil || errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
+	}
+}
+
+func TestDenied(t *testing.T) {
+	server := httptest.NewServer(http.NotFoundHandler())
+	defer server.Close()
+	p, err := Start(t.Context(), "127.0.0.1", server.URL, Plan{Denied: func(_ time.Duration, r *http.Request) string {
+		if r.Header.Get("Authorization") == "old" {
+			return "ExpiredToken"
+		}
+		return ""
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	for keys, want := range map[string]int{"old": 403, "new": 404} {
+		r, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, p.Endpoint+"/b/k", nil)
+		r.Header.Set("Authorization", keys)
+		answer, err := (&http.Client{Transport: &http.Transport{}}).Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, _ := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		if answer.StatusCode != want || strings.Contains(string(body), "ExpiredToken") != (want == 403) {
+			t.Errorf("%s keys: %d %s", keys, answer.StatusCode, body)
+		}
+	}
+	if c := p.Counts(); c[Forbidden] != 1 || c[passedOn] != 1 {
+		t.Errorf("%v", c)
 	}
 }

@@ -1,7 +1,6 @@
 package versitygw
 
 import (
-	"os/exec"
 	"runtime"
 	"syscall"
 
@@ -11,17 +10,17 @@ import (
 // run starts the process and has a goroutine wait for it. The system kills it
 // when the thread that started it ends, so that it does not outlive a test
 // that is killed; the goroutine keeps that thread for itself until then.
-func (s *Server) run(cmd *exec.Cmd) error {
+func (p *process) run() error {
 	started := make(chan error)
 	go func() {
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
-		cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-		err := cmd.Start()
+		p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+		err := p.cmd.Start()
 		started <- err
 		if err == nil {
-			s.ended = cmd.Wait()
-			close(s.done)
+			p.ended = p.cmd.Wait()
+			close(p.done)
 		}
 	}()
 	return <-started

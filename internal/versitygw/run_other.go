@@ -2,16 +2,14 @@
 
 package versitygw
 
-import "os/exec"
-
 // run starts the process and has a goroutine wait for it.
-func (s *Server) run(cmd *exec.Cmd) error {
-	if err := cmd.Start(); err != nil {
+func (p *process) run() error {
+	if err := p.cmd.Start(); err != nil {
 		return err
 	}
 	go func() {
-		s.ended = cmd.Wait()
-		close(s.done)
+		p.ended = p.cmd.Wait()
+		close(p.done)
 	}()
 	return nil
 }

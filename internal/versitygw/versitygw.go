@@ -19,7 +19,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"sync"
 	"testing"
 	"time"
 
@@ -45,8 +44,9 @@ type Server struct {
 
 	client *minio.Client
 	output output
-	done   chan struct{} // closed when the process has ended
-	ended  error
+	make   func() *exec.Cmd // of a process
+	*process
+	killed bool
 }
 
 // Start starts a server with a bucket. It ends when the test does.
@@ -134,7 +134,6 @@ func start(t testing.TB, program string, opt Options) (*Server, error) {
 		SecretKey: rand.Text(),
 		Bucket:    Bucket,
 		Dir:       t.TempDir(),
-		done:      make(chan struct{}),
 	}
 	// Without --keep-alive it closes the connection after each answer, and
 	// every request pays for a new one.
@@ -161,27 +160,28 @@ func start(t testing.TB, program string, opt Options) (*Server, error) {
 	if !xattrs(s.Dir) {
 		args = append(args, "--sidecar", t.TempDir())
 	}
-	cmd := exec.Command(program, append(args, s.Dir)...)
-	cmd.Dir = s.Dir
-	cmd.Env = append(os.Environ(), "ROOT_ACCESS_KEY="+s.AccessKey, "ROOT_SECRET_KEY="+s.SecretKey)
-	cmd.Stdout, cmd.Stderr = &s.output, &s.output
-	if err := s.run(cmd); err != nil {
+	s.make = func() *exec.Cmd {
+		cmd := exec.Command(program, append(args, s.Dir)...)
+		cmd.Dir = s.Dir
+		cmd.Env = append(os.Environ(), "ROOT_ACCESS_KEY="+s.AccessKey, "ROOT_SECRET_KEY="+s.SecretKey)
+		cmd.Stdout, cmd.Stderr = &s.output, &s.output
+		return cmd
+	}
+	if err := s.begin(); err != nil {
 		return nil, err
 	}
-	stop := func() {
-		_ = cmd.Process.Kill() // fails only if it has ended
-		<-s.done
-	}
 	if err := s.ready(t.Context(), port); err != nil {
-		stop()
+		s.Kill()
 		return nil, fmt.Errorf("%w; it said: %s", err, s.output.String())
 	}
 	t.Cleanup(func() {
 		select {
 		case <-s.done:
-			t.Errorf("versitygw ended during the test: %v; it said: %s", s.ended, s.output.String())
+			if !s.killed {
+				t.Errorf("versitygw ended during the test: %v; it said: %s", s.ended, s.output.String())
+			}
 		default:
-			stop()
+			s.Kill()
 		}
 	})
 	return s, nil
@@ -230,22 +230,4 @@ func (s *Server) ready(ctx context.Context, host string) error {
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
-}
-
-// output keeps what the process prints.
-type output struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.b.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.b.String()
 }

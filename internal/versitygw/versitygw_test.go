@@ -2,7 +2,10 @@ package versitygw
 
 import (
 	"net/http"
+	"strings"
 	"testing"
+
+	"github.com/minio/minio-go/v7"
 )
 
 func TestStartsAndEnds(t *testing.T) {
@@ -24,6 +27,25 @@ func TestStartsAndEnds(t *testing.T) {
 		resp.Body.Close()
 		t.Error("the server outlived its test")
 	}
+}
+
+// What is stored is there after a kill, at the same address.
+func TestKilledAndStartedAgain(t *testing.T) {
+	s := Start(t)
+	body := "kept"
+	if _, err := s.client.PutObject(t.Context(), s.Bucket, "k", strings.NewReader(body), int64(len(body)), minio.PutObjectOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	s.Kill()
+	if resp, err := http.Get(s.Endpoint); err == nil {
+		resp.Body.Close()
+		t.Error("it answers after it was killed")
+	}
+	s.Restart(t)
+	if info, err := s.client.StatObject(t.Context(), s.Bucket, "k", minio.StatObjectOptions{}); err != nil || info.Size != int64(len(body)) {
+		t.Errorf("%+v, %v", info, err)
+	}
+	s.Kill() // and is left so
 }
 
 func TestAbsentProgramSaysHowToGetIt(t *testing.T) {

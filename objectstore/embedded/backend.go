@@ -37,6 +37,7 @@ type bucket struct {
 type object struct {
 	tag  string // the folder's ETag of the file
 	md5  [md5.Size]byte
+	crc  uint32 // CRC-32C
 	meta map[string]string
 }
 
@@ -84,6 +85,8 @@ func asS3(key string, err error) error {
 		return gofakes3.ErrorMessage(gofakes3.ErrPreconditionFailed, "there is an object of this key")
 	case errors.Is(err, objectstore.ErrInvalidKey), errors.Is(err, objectstore.ErrFolderKey), errors.Is(err, syscall.ENAMETOOLONG):
 		return gofakes3.ErrorMessage(gofakes3.ErrInvalidArgument, err.Error())
+	case errors.Is(err, objectstore.ErrFull):
+		return gofakes3.ErrorMessage("XMinioStorageFull", err.Error())
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return gofakes3.ErrorMessage(gofakes3.ErrIncompleteBody, err.Error())
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/md5"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"strings"
 
@@ -83,11 +84,12 @@ func (k *bucket) lookup(info objectstore.Info) (object, error) {
 
 func (k *bucket) compute(file io.ReaderAt, info objectstore.Info) (object, error) {
 	o := object{tag: info.ETag}
-	h := md5.New()
-	if _, err := io.Copy(h, io.NewSectionReader(file, 0, info.Size)); err != nil {
+	h, crc := md5.New(), crc32.New(castagnoli)
+	if _, err := io.Copy(io.MultiWriter(h, crc), io.NewSectionReader(file, 0, info.Size)); err != nil {
 		return object{}, err
 	}
 	h.Sum(o.md5[:0])
+	o.crc = crc.Sum32()
 	k.remember(info.Key, o)
 	return o, nil
 }

@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"context"
 	"crypto/md5"
+	"encoding/base64"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"net/http"
 	"os"
@@ -32,6 +35,8 @@ func (b *backend) GetObject(name, key string, rangeRequest *gofakes3.ObjectRange
 	}
 	start, length := int64(0), o.Size
 	if o.Range != nil {
+		delete(o.Metadata, checksumHeader+"Crc32c") // it is of the whole
+		delete(o.Metadata, checksumHeader+"Type")
 		start, length = o.Range.Start, o.Range.Length
 	}
 	if length > smallObject {
@@ -100,6 +105,8 @@ func (b *backend) open(name, key string) (*gofakes3.Object, *os.File, error) {
 	for name, value := range known.meta {
 		meta[name] = value
 	}
+	meta[checksumHeader+"Crc32c"] = base64.StdEncoding.EncodeToString(binary.BigEndian.AppendUint32(nil, known.crc))
+	meta[checksumHeader+"Type"] = "FULL_OBJECT"
 	meta["Last-Modified"] = info.Modified.UTC().Format(http.TimeFormat)
 	return &gofakes3.Object{Name: key, Metadata: meta, Size: info.Size, Hash: known.md5[:]}, file, nil
 }
@@ -151,12 +158,12 @@ func (b *backend) PutObject(name, key string, meta map[string]string, input io.R
 }
 
 func (k *bucket) store(key string, meta map[string]string, input io.Reader, size int64, opt objectstore.PutOptions) (object, error) {
-	h := md5.New()
-	info, err := k.PutReader(context.Background(), key, io.TeeReader(input, h), size, opt)
+	h, crc := md5.New(), crc32.New(castagnoli)
+	info, err := k.PutReader(context.Background(), key, io.TeeReader(input, io.MultiWriter(h, crc)), size, opt)
 	if err != nil {
 		return object{}, err
 	}
-	o := object{tag: info.ETag, meta: keptMeta(meta)}
+	o := object{tag: info.ETag, crc: crc.Sum32(), meta: keptMeta(meta)}
 	h.Sum(o.md5[:0])
 	k.remember(key, o)
 	return o, nil

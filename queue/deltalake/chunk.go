@@ -14,6 +14,7 @@ type chunk struct {
 	body     []byte
 	meta     *format.ColumnMetaData
 	optional bool
+	checked  bool // the body is what was stored
 	parquet.ColumnChunk
 }
 
@@ -30,7 +31,7 @@ func eachChunk(f *parquet.File, body []byte, column string, kind parquet.Kind, y
 		if leaf.ColumnIndex >= len(chunks) || i >= len(meta.RowGroups) || leaf.ColumnIndex >= len(meta.RowGroups[i].Columns) {
 			return fmt.Errorf("%w: row group %d has no chunk of column %q", ErrCorrupt, i, column)
 		}
-		c := &chunk{body, &meta.RowGroups[i].Columns[leaf.ColumnIndex].MetaData, leaf.Node.Optional(), chunks[leaf.ColumnIndex]}
+		c := &chunk{body: body, meta: &meta.RowGroups[i].Columns[leaf.ColumnIndex].MetaData, optional: leaf.Node.Optional(), ColumnChunk: chunks[leaf.ColumnIndex]}
 		if err := yield(c); err != nil {
 			return fmt.Errorf("%w: Parquet: column %q: %w", ErrCorrupt, column, err)
 		}

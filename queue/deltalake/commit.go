@@ -95,7 +95,7 @@ func (c *committer) race(ctx context.Context, id string, body []byte) (tries int
 		if putErr == nil {
 			return tries, nil
 		}
-		definite := errors.Is(putErr, objectstore.ErrDenied) || errors.Is(putErr, objectstore.ErrNoBucket)
+		definite := errors.Is(putErr, objectstore.ErrFull) || errors.Is(putErr, objectstore.ErrDenied) || errors.Is(putErr, objectstore.ErrNoBucket)
 		ambiguous = ambiguous || !definite && !errors.Is(putErr, objectstore.ErrExists) && !errors.Is(putErr, objectstore.ErrConflict)
 		if ctx.Err() != nil {
 			return tries, fail(ctx.Err())

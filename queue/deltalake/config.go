@@ -75,7 +75,7 @@ type Config struct {
 	// RequestTimeout ends one request to the store. 15 s if 0.
 	RequestTimeout time.Duration
 	// RetryFor is how long a request is tried again before the producer or
-	// consumer gives up. 60 s if 0.
+	// consumer gives up. 90 s if 0: a store that is gone for a minute is waited for.
 	RetryFor time.Duration
 	// MaxConflicts is how many versions in a row a commit may lose to other
 	// writers. 100 if 0.
@@ -132,7 +132,7 @@ func (c Config) withDefaults() (Config, error) {
 	orDefault(&c.Column, "data")
 	orDefault(&c.Codec, None)
 	orDefault(&c.RequestTimeout, 15*time.Second)
-	orDefault(&c.RetryFor, time.Minute)
+	orDefault(&c.RetryFor, 90*time.Second)
 	orDefault(&c.MaxConflicts, 100)
 	orDefault(&c.GapAfter, time.Second)
 	orDefault(&c.CloseGrace, time.Second)

@@ -3,6 +3,7 @@ package deltalake
 import (
 	"encoding/binary"
 	"fmt"
+	"hash/crc32"
 	"slices"
 
 	"github.com/parquet-go/parquet-go"
@@ -14,7 +15,8 @@ import (
 // encoder writes data files: one row group, pages of version 1, PLAIN, no
 // levels, no statistics and no bounds, which nobody who tails a queue would
 // read. parquet-go's writer takes each value by itself and keeps bounds, which
-// is ten times the work of a copy; its Thrift structures are used.
+// is ten times the work of a copy; its Thrift structures are used. Each page has
+// its checksum, for stores that keep none of an object.
 type encoder struct {
 	columns []column
 	codec   compress.Codec
@@ -48,7 +50,7 @@ func (e *encoder) pageBytes() int {
 }
 
 // fileHead is room for what stands before the first values of a file: the
-// magic and the header of a page, of at most 30 bytes.
+// magic and the header of a page, of at most 36 bytes.
 const fileHead = 64
 
 const parquetMagic = "PAR1"
@@ -128,7 +130,7 @@ func (e *encoder) begin(b *batch, data []byte, pages []pageEnd) error {
 	}
 	values := len(data) - fileHead
 	e.out = e.head[:0]
-	if err := e.header(values, values, pages[0].count); err != nil {
+	if err := e.header(data[fileHead:], values, pages[0].count); err != nil {
 		return err
 	}
 	head := e.out
@@ -187,16 +189,17 @@ func (e *encoder) page(values []byte, n int) (header int, err error) {
 		}
 	}
 	begin := len(e.out)
-	err = e.header(len(values), len(stored), n)
+	err = e.header(stored, len(values), n)
 	header = len(e.out) - begin
 	e.out = append(e.out, stored...)
 	return header, err
 }
 
-// header writes the header of a page.
-func (e *encoder) header(size, stored, n int) error {
+// header writes the header of a page of n values, which lies in the file as stored,
+// and decompresses to so many bytes.
+func (e *encoder) header(stored []byte, size, n int) error {
 	return e.thrift.Encode(&format.PageHeader{
-		Type: format.DataPage, UncompressedPageSize: int32(size), CompressedPageSize: int32(stored),
+		Type: format.DataPage, UncompressedPageSize: int32(size), CompressedPageSize: int32(len(stored)), CRC: int32(crc32.ChecksumIEEE(stored)),
 		DataPageHeader: thrift.New(format.DataPageHeader{
 			NumValues: int32(n), Encoding: format.Plain, DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE,
 		}),

@@ -20,6 +20,7 @@ type decoder struct {
 	stamp     *Stamp
 	commitMs  int64 // time of the version that is decoded
 	partition int32
+	checked   bool // the body was held against a checksum of the whole
 	elsewhere bool // some payloads of the last file do not lie in its body
 }
 
@@ -45,9 +46,13 @@ func (d *decoder) decode(body []byte, version int64, dst []queue.Delivery) (_ []
 	first := len(dst)
 	d.elsewhere = false
 	err = eachChunk(f, body, d.column, parquet.ByteArray, func(c *chunk) error {
+		c.checked = d.checked
 		dst, err = d.payloads(c, version, dst)
 		return err
 	})
+	if n := len(dst) - first; err == nil && int64(n) != f.NumRows() {
+		err = fmt.Errorf("%w: Parquet: %d rows, the footer says %d", ErrCorrupt, n, f.NumRows())
+	}
 	if err == nil && d.stamp != nil {
 		err = d.stamp.stampFile(f, body, d.commitMs, dst[first:])
 	}
@@ -57,6 +62,7 @@ func (d *decoder) decode(body []byte, version int64, dst []queue.Delivery) (_ []
 	// row is read, keep is written.
 	row, keep := first, first
 	err = eachChunk(f, body, diffColumn, parquet.Int64, func(c *chunk) error {
+		c.checked = d.checked
 		return c.int64s(func(diff int64) {
 			if row < len(dst) && diff >= 0 {
 				dst[keep] = dst[row]
@@ -74,7 +80,7 @@ func (d *decoder) decode(body []byte, version int64, dst []queue.Delivery) (_ []
 func (d *decoder) payloads(c *chunk, version int64, dst []queue.Delivery) ([]queue.Delivery, error) {
 	before := len(dst)
 	d.elsewhere = d.elsewhere || c.meta.Codec != format.Uncompressed
-	err := plainPages(c.body, c.meta, c.optional, func(values []byte, n int) (err error) {
+	err := plainPages(c.body, c.meta, c.optional, c.checked, func(values []byte, n int) (err error) {
 		dst, err = d.deliveries(values, n, version, dst)
 		return err
 	})
@@ -116,7 +122,7 @@ func (d *decoder) deliveries(values []byte, n int, version int64, dst []queue.De
 // int64s calls yield for each value.
 func (c *chunk) int64s(yield func(int64)) error {
 	var all []int64 // so that nothing is yielded twice
-	err := plainPages(c.body, c.meta, c.optional, func(values []byte, n int) error {
+	err := plainPages(c.body, c.meta, c.optional, c.checked, func(values []byte, n int) error {
 		if all == nil {
 			all = make([]int64, 0, n)
 		}

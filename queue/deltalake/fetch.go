@@ -72,36 +72,33 @@ func (d *decoder) fill(ctx context.Context, t *tail, f *fetched, c *commit, a *a
 	if err != nil {
 		event("inline", fmt.Sprintf("version %d, data file %s: %v; the data file was read", version, a.Path, err))
 	}
-	tries := 0
-	if !copied {
-		_, err = t.t.retry(ctx, "GET of "+key, event, func() (err error) {
-			var hedged bool
-			body, hedged, err = t.get(ctx, key, f.body)
-			tries++
-			if hedged {
-				// The request that lost may still write to it.
-				f.body = nil
-				clear(f.deliveries[:cap(f.deliveries)])
-				tries++
-			}
-			if err == nil && int64(len(body)) != a.Size {
-				err = fmt.Errorf("%w: it has %d bytes, the log says %d", ErrCorrupt, len(body), a.Size)
-			}
-			return err
-		})
-	}
-	if errors.Is(err, objectstore.ErrNotFound) {
-		err = fmt.Errorf("%w (vacuum, or something else that deletes, must not run under a reader): %w", ErrMissingData, err)
-	}
-	if err != nil {
-		f.err = name(err)
-		return
-	}
-	decoding := clk.Now()
-	deliveries, retractions, err := d.decode(body, version, f.deliveries[:0])
-	if err != nil {
-		f.err = name(err)
-		return
+	tries, reads := 0, 0
+	var deliveries []queue.Delivery
+	var retractions int
+	var decoding int64
+	for {
+		if !copied {
+			var n int
+			body, n, err = d.read(ctx, t, f, key, a.Size)
+			tries += n
+		}
+		if errors.Is(err, objectstore.ErrNotFound) {
+			err = fmt.Errorf("%w (vacuum, or something else that deletes, must not run under a reader): %w", ErrMissingData, err)
+		}
+		if err != nil {
+			f.err = name(err)
+			return
+		}
+		decoding = clk.Now()
+		if deliveries, retractions, err = d.decode(body, version, f.deliveries[:0]); err == nil {
+			break
+		}
+		// A byte may have been changed on the way, where the store tells no checksum.
+		if reads++; copied || !errors.Is(err, ErrCorrupt) || reads == corruptTries || sleep(ctx, backoff(reads)) != nil {
+			f.err = name(err)
+			return
+		}
+		event(kindOf(err), fmt.Sprintf("version %d, data file %s: %v; it is read again", version, a.Path, err))
 	}
 	f.deliveries, f.body, f.elsewhere = deliveries, body, d.elsewhere
 	f.trace.Messages, f.trace.Bytes, f.trace.Tries = len(deliveries), int64(len(body)), tries
@@ -113,6 +110,27 @@ func (d *decoder) fill(ctx context.Context, t *tail, f *fetched, c *commit, a *a
 		t.g.q.retractions.Add(int64(retractions))
 		event("retraction", fmt.Sprintf("version %d takes %d rows back (diff −1), which are no messages", version, retractions))
 	}
+}
+
+// read gets a data file that has so many bytes, after some tries.
+func (d *decoder) read(ctx context.Context, t *tail, f *fetched, key string, size int64) (body []byte, tries int, err error) {
+	event := func(kind, text string) { t.g.event(t, kind, text) }
+	_, err = t.t.retry(ctx, "GET of "+key, event, func() (err error) {
+		var hedged bool
+		body, d.checked, hedged, err = t.get(ctx, key, f.body)
+		tries++
+		if hedged {
+			// The request that lost may still write to it.
+			f.body = nil
+			clear(f.deliveries[:cap(f.deliveries)])
+			tries++
+		}
+		if err == nil && int64(len(body)) != size {
+			err = fmt.Errorf("%w: it has %d bytes, the log says %d", ErrCorrupt, len(body), size)
+		}
+		return err
+	})
+	return body, tries, err
 }
 
 // take returns the next file that is ready, or an error that comes in its

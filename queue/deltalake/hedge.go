@@ -17,18 +17,20 @@ import (
 
 // answer is one of two answers.
 type answer struct {
-	body   []byte
-	err    error
-	second bool
+	body    []byte
+	checked bool
+	err     error
+	second  bool
 }
 
 // get reads an object for the tail, hedged if it is to be; buf is memory that
-// may be used, and is not to be used again if hedged is true.
-func (t *tail) get(ctx context.Context, key string, buf []byte) (body []byte, hedged bool, err error) {
+// may be used, and is not to be used again if hedged is true. checked is that of
+// getInto.
+func (t *tail) get(ctx context.Context, key string, buf []byte) (body []byte, checked, hedged bool, err error) {
 	after := t.t.cfg.HedgeAfter
 	if after == 0 {
-		body, err = t.t.getInto(ctx, key, buf)
-		return body, false, err
+		body, checked, err = t.t.getInto(ctx, key, buf)
+		return body, checked, false, err
 	}
 	asked := t.t.cfg.Clock.Now()
 	ctx, cancel := context.WithCancel(ctx)
@@ -36,8 +38,8 @@ func (t *tail) get(ctx context.Context, key string, buf []byte) (body []byte, he
 	answers := make(chan answer, 2)
 	ask := func(buf []byte, second bool) {
 		t.asking.Go(func() {
-			body, err := t.t.getInto(ctx, key, buf)
-			answers <- answer{body, err, second}
+			body, checked, err := t.t.getInto(ctx, key, buf)
+			answers <- answer{body, checked, err, second}
 		})
 	}
 	ask(buf, false)
@@ -45,7 +47,7 @@ func (t *tail) get(ctx context.Context, key string, buf []byte) (body []byte, he
 	defer timer.Stop()
 	select {
 	case a := <-answers:
-		return a.body, false, a.err
+		return a.body, a.checked, false, a.err
 	case <-timer.C:
 	}
 	ask(nil, true)
@@ -63,5 +65,5 @@ func (t *tail) get(ctx context.Context, key string, buf []byte) (body []byte, he
 		}
 		t.g.event(t, "hedged", fmt.Sprintf("the GET of %s took longer than %v and was made again: %s, after %v", key, after, which, time.Duration(t.t.cfg.Clock.Now()-asked).Round(10*time.Microsecond)))
 	}
-	return a.body, true, a.err
+	return a.body, a.checked, true, a.err
 }

@@ -173,7 +173,7 @@ func TestHedgedGetThatFails(t *testing.T) {
 				tail := newTail(q.tables[0], g, 0, 0)
 				tail.owner = &Consumer{cfg: queue.ConsumerConfig{Event: func(e queue.Event) { events = append(events, e) }}}
 				begun := time.Now()
-				body, hedged, err := tail.get(t.Context(), "x", nil)
+				body, _, hedged, err := tail.get(t.Context(), "x", nil)
 				took := time.Since(begun)
 				tail.asking.Wait()
 				if (err != nil) != c.fails || !c.fails && string(body) != "text" || !hedged || took != c.took*time.Millisecond || asked != 2 {

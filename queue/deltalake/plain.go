@@ -3,6 +3,7 @@ package deltalake
 import (
 	"encoding/binary"
 	"errors"
+	"hash/crc32"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
@@ -15,12 +16,17 @@ import (
 // parquet-go reads it then.
 var errNotPlain = errors.New("not a PLAIN chunk without nulls")
 
+// errPageChecksum: a byte of a page is not what was written.
+var errPageChecksum = errors.New("the checksum of a page is wrong")
+
 // plainPages calls yield with the values of each page of a column chunk, as
 // they lie in the file: PLAIN, n of them. Payloads that are not compressed are
 // thus never copied, which is a third of the time of parquet-go's page API and
 // none of its memory. What has a dictionary, nulls, another encoding or other
-// pages than data is errNotPlain, and so is whatever does not add up.
-func plainPages(body []byte, md *format.ColumnMetaData, optional bool, yield func(values []byte, n int) error) error {
+// pages than data is errNotPlain, and so is whatever does not add up. A page that is
+// not what its checksum says is an error for good, unless checked says that the
+// whole body is what it should be.
+func plainPages(body []byte, md *format.ColumnMetaData, optional, checked bool, yield func(values []byte, n int) error) error {
 	if md.DictionaryPageOffset != 0 || md.DataPageOffset < 4 || md.DataPageOffset > int64(len(body)) ||
 		md.TotalCompressedSize < 0 || md.TotalCompressedSize > int64(len(body))-md.DataPageOffset || md.NumValues > maxFileRows {
 		return errNotPlain
@@ -45,6 +51,10 @@ func plainPages(body []byte, md *format.ColumnMetaData, optional bool, yield fun
 		}
 		page := rest[:size:size]
 		rest = rest[size:]
+		// 0 is none: so rarely is it one.
+		if h.CRC != 0 && !checked && uint32(h.CRC) != crc32.ChecksumIEEE(page) {
+			return errPageChecksum
+		}
 		if h.UncompressedPageSize < 0 || h.UncompressedPageSize > maxPageBytes {
 			return errNotPlain
 		}

@@ -14,7 +14,7 @@ func (w *writer) add(p *Producer, batch []queue.Message) (n int, err error) {
 	defer w.mu.Unlock()
 	switch {
 	case w.err != nil:
-		return 0, fmt.Errorf("deltalake: the writer of table %s has ended: %w", w.t.name, w.err)
+		return 0, fmt.Errorf("deltalake: the writer of table %s has ended, %w: %w", w.t.name, queue.ErrBroken, w.err)
 	case p.closed.Load():
 		return 0, queue.ErrClosed
 	}

@@ -135,7 +135,7 @@ func (s *Stamp) unitOf(n parquet.Node) time.Duration {
 // a null.
 func (c *chunk) times(unit time.Duration, yield func(ns int64, ok bool)) error {
 	var all []int64 // so that nothing is yielded twice
-	err := plainPages(c.body, c.meta, c.optional, func(values []byte, n int) error {
+	err := plainPages(c.body, c.meta, c.optional, c.checked, func(values []byte, n int) error {
 		return eachInt64(values, n, func(v int64) { all = append(all, v) })
 	})
 	if err == nil {

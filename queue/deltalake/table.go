@@ -20,12 +20,14 @@ type table struct {
 }
 
 func (t *table) get(ctx context.Context, key string) ([]byte, error) {
-	return t.getInto(ctx, key, nil)
+	body, _, err := t.getInto(ctx, key, nil)
+	return body, err
 }
 
 // getInto is get into memory that is there, if the store can. Whatever it
-// returns is the caller's.
-func (t *table) getInto(ctx context.Context, key string, buf []byte) (body []byte, err error) {
+// returns is the caller's. checked says that the body was held against a checksum
+// of the store's.
+func (t *table) getInto(ctx context.Context, key string, buf []byte) (body []byte, checked bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, t.cfg.RequestTimeout)
 	defer cancel()
 	var info objectstore.Info
@@ -38,7 +40,7 @@ func (t *table) getInto(ctx context.Context, key string, buf []byte) (body []byt
 		// A version that is cut at the end of a line would still parse.
 		err = fmt.Errorf("%s: %w: %d of %d bytes came", key, ErrCorrupt, len(body), info.Size)
 	}
-	return body, err
+	return body, info.Checked, err
 }
 
 func (t *table) put(ctx context.Context, key string, body []byte, opt objectstore.PutOptions) error {
@@ -105,7 +107,7 @@ func (t *table) versions(ctx context.Context) (oldest, newest int64, err error) 
 
 // transient says whether a request may be tried again.
 func transient(err error) bool {
-	return err != nil && !errors.Is(err, objectstore.ErrDenied) && !errors.Is(err, objectstore.ErrNoBucket) && !errors.Is(err, objectstore.ErrNotFound)
+	return err != nil && !errors.Is(err, objectstore.ErrFull) && !errors.Is(err, objectstore.ErrDenied) && !errors.Is(err, objectstore.ErrNoBucket) && !errors.Is(err, objectstore.ErrNotFound)
 }
 
 // retry does something until it succeeds, fails for good, or RetryFor has

@@ -180,7 +180,7 @@ func (t *tail) check(c *commit) error {
 func (t *tail) find(ctx context.Context) (c *commit, asked int64, err error) {
 	clk := t.t.cfg.Clock
 	get := func(ctx context.Context, key string) ([]byte, error) {
-		body, _, err := t.get(ctx, key, nil)
+		body, _, _, err := t.get(ctx, key, nil)
 		return body, err
 	}
 	silent := clk.Now()

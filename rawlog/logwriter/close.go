@@ -9,12 +9,15 @@ import (
 
 // CloseStep closes the writers of a repeat that are still open (no Append may
 // be under way) and waits until their parts are stored. When ctx ends first,
-// uploading goes on and the error says how much is left.
+// uploading goes on and the error says how much is left; so it does when the store
+// has refused everything for some time, as one that is full does.
 func (l *Log) CloseStep(ctx context.Context, step, repeat int) error {
 	for _, s := range l.streamsWhere(func(k streamKey) bool { return k.step == step && k.repeat == repeat }) {
 		s.close()
 		<-s.encoded // encoders take what is at hand and end
 	}
+	ctx, stop := l.uploads.unlessRefused(ctx)
+	defer stop()
 	left := 0
 	for _, p := range l.partsOf(step, repeat) {
 		select {
@@ -44,7 +47,8 @@ func (l *Log) streamsWhere(match func(streamKey) bool) []*stream {
 }
 
 // Close closes the writers that are still open (no Append may be under way),
-// uploads what is left until ctx ends, and returns when every goroutine of the
+// uploads what is left until ctx ends, or the store has refused everything for some
+// time, and returns when every goroutine of the
 // log has ended. What could not be stored stays in the spool: unsent names
 // these files, and err is not nil then. The first error of the log comes too.
 // A second call does nothing.

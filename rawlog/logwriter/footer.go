@@ -2,6 +2,9 @@ package logwriter
 
 import (
 	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
 
 	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
@@ -53,7 +56,7 @@ func (w *partWriter) finish(identity string) error {
 	start := w.position()
 	meta := format.FileMetaData{
 		Version: 2, Schema: schemaOf(w.table), NumRows: w.rows, RowGroups: w.groups, CreatedBy: createdBy,
-		KeyValueMetadata: []format.KeyValue{{Key: rawlog.PartKey, Value: identity}},
+		KeyValueMetadata: []format.KeyValue{{Key: rawlog.PartKey, Value: identity}, {Key: rawlog.FooterKey, Value: rawlog.FooterNone}},
 	}
 	for range w.table.Columns {
 		meta.ColumnOrders = append(meta.ColumnOrders, format.ColumnOrder{Value: &format.TypeDefinedOrder{}})
@@ -61,9 +64,22 @@ func (w *partWriter) finish(identity string) error {
 	if err := w.encode(&meta); err != nil {
 		return err
 	}
+	if err := sum(w.buf[start-w.offset:]); err != nil {
+		return err
+	}
 	w.buf = binary.LittleEndian.AppendUint32(w.buf, uint32(w.position()-start))
 	w.buf = append(w.buf, magic...)
 	return w.flush()
+}
+
+// sum puts the footer's checksum into the footer.
+func sum(footer []byte) error {
+	at := rawlog.FooterSum(footer)
+	if at < 0 {
+		return errors.New("the footer has no room for its checksum")
+	}
+	copy(footer[at:], fmt.Sprintf("%08x", crc32.ChecksumIEEE(footer)))
+	return nil
 }
 
 // schemaOf is the Parquet schema of a table, its columns in their order.

@@ -46,6 +46,8 @@ type Log struct {
 	spool  spool
 	counts counts
 	zstd   *zstd.Encoder // of all encoders
+	// refusedFor is the constant of this name; tests make it shorter.
+	refusedFor time.Duration
 
 	mu      sync.Mutex
 	err     error // the first that made the log fail
@@ -115,11 +117,12 @@ func New(opt Options) (*Log, error) {
 		return nil, fmt.Errorf("raw log: %w", err)
 	}
 	l := &Log{
-		opt:     opt,
-		zstd:    z,
-		spool:   spool{dir: opt.SpoolDir},
-		failed:  make(chan struct{}),
-		streams: make(map[streamKey]*stream),
+		opt:        opt,
+		zstd:       z,
+		refusedFor: refusedFor,
+		spool:      spool{dir: opt.SpoolDir},
+		failed:     make(chan struct{}),
+		streams:    make(map[streamKey]*stream),
 	}
 	l.uploads = startUploads(l)
 	return l, nil

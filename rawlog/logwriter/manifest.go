@@ -50,7 +50,7 @@ func (l *Log) WriteManifest(ctx context.Context, m *rawlog.Manifest) error {
 	if spoolErr := writeFileAtomic(inSpool, body); spoolErr != nil {
 		return fmt.Errorf("raw log: storing %s: %w; and it cannot be left in the spool: %w", m.Name(), err, spoolErr)
 	}
-	return fmt.Errorf("raw log: storing %s: %w: it was left in the spool as %s", m.Name(), err, inSpool)
+	return fmt.Errorf("raw log: storing %s: %w: it was left in the spool as %s, from where `bench upload %s` stores it", m.Name(), err, inSpool, l.opt.SpoolDir)
 }
 
 func (l *Log) encodeManifest(m *rawlog.Manifest) ([]byte, error) {

@@ -28,12 +28,13 @@ type uploads struct {
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
 
-	mu       sync.Mutex
-	changed  *sync.Cond
-	waiting  []*part
-	finished bool // no part is added any more
-	unsent   []string
-	last     error
+	mu           sync.Mutex
+	changed      *sync.Cond
+	waiting      []*part
+	finished     bool // no part is added any more
+	unsent       []string
+	last         error
+	refusedSince time.Time // since when the store refuses for good; zero when it does not
 }
 
 func startUploads(l *Log) *uploads {
@@ -94,6 +95,9 @@ func (u *uploads) store(p *part) bool {
 		err = u.log.opt.Store.PutFile(ctx, p.info.Name, f, p.info.Bytes, objectstore.PutOptions{ContentType: parquetType})
 		cancel()
 		f.Close()
+		if u.ctx.Err() == nil {
+			u.tell(err)
+		}
 		if err == nil {
 			if err := u.log.spool.remove(p.info.Name); err != nil {
 				u.log.fail(fmt.Errorf("raw log: a stored part cannot be removed from the spool: %w", err))
@@ -136,6 +140,8 @@ func (u *uploads) finish(ctx context.Context) []string {
 	u.changed.Broadcast()
 	u.mu.Unlock()
 
+	ctx, done := u.unlessRefused(ctx)
+	defer done()
 	stop := context.AfterFunc(ctx, u.cancel)
 	u.wg.Wait()
 	stop()

@@ -3,6 +3,7 @@ package metrics
 import (
 	"fmt"
 	"io"
+	"runtime"
 	"strconv"
 	"strings"
 
@@ -62,6 +63,7 @@ func write(w io.Writer, run Run, begun int, steps []runner.Status) {
 	of := labels{"run", run.ID, "queue", run.Queue}
 	if run.ID != "" {
 		p.counter("queuebench_steps_total", of, int64(begun))
+		p.gauge("queuebench_goroutines", of, float64(runtime.NumGoroutine()))
 		p.log(of, &run)
 		p.store(of, &run)
 	}

@@ -39,8 +39,8 @@ var ErrGeometry = errors.New("another histogram geometry (want a lowest value of
 type encoder struct {
 	raw    []byte
 	zbuf   bytes.Buffer
-	z      *zlib.Writer
-	stored bool // zlib without compression
+	z      [2]*zlib.Writer // with and without compression
+	stored int             // histograms of fewer bytes are stored without compression
 }
 
 // appendTo appends the base64 text of the buckets of one sign, as magnitudes,
@@ -71,22 +71,24 @@ func (e *encoder) appendTo(dst []byte, buckets []stats.Bucket) ([]byte, error) {
 
 	e.zbuf.Reset()
 	e.zbuf.Write(make([]byte, 8))
-	if e.z == nil {
-		level := zlib.BestCompression
-		if e.stored {
-			level = zlib.NoCompression
-		}
+	kind, level := 0, zlib.BestCompression
+	if len(e.raw) < e.stored {
+		kind, level = 1, zlib.NoCompression
+	}
+	z := e.z[kind]
+	if z == nil {
 		var err error
-		if e.z, err = zlib.NewWriterLevel(&e.zbuf, level); err != nil {
+		if z, err = zlib.NewWriterLevel(&e.zbuf, level); err != nil {
 			return dst, err
 		}
+		e.z[kind] = z
 	} else {
-		e.z.Reset(&e.zbuf)
+		z.Reset(&e.zbuf)
 	}
-	if _, err := e.z.Write(e.raw); err != nil {
+	if _, err := z.Write(e.raw); err != nil {
 		return dst, err
 	}
-	if err := e.z.Close(); err != nil {
+	if err := z.Close(); err != nil {
 		return dst, err
 	}
 	out := e.zbuf.Bytes()

@@ -58,7 +58,7 @@ func TestAgainstTheLibraryBothWays(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	var e encoder
 	var d decoder
-	stored := encoder{stored: true}
+	stored := encoder{stored: 1 << 30}
 	for i := range 150 {
 		b := randomBuckets(r)
 		if i == 0 {

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -93,6 +94,8 @@ func parseRabbitMQ(c *cli.Context) (opener, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The other processes of a run consume, too, and may have come first.
+	alone := !slices.Contains([]string{"produce", "consume", "work"}, c.Command.Name)
 	return func(env queueEnv) queueFactory {
 		cfg := cfg
 		cfg.Partitions = env.partitions
@@ -109,7 +112,7 @@ func parseRabbitMQ(c *cli.Context) (opener, error) {
 			cfg := cfg
 			cfg.Name = brokerName(env.run, name)
 			// What later steps find is left of the earlier ones, or came meanwhile.
-			cfg.Theirs.Untouched = cfg.Theirs.Queue != "" && !cfg.Theirs.WriteOnly && firstStep(name)
+			cfg.Theirs.Untouched = alone && cfg.Theirs.Queue != "" && !cfg.Theirs.WriteOnly && firstStep(name)
 			return rabbitmq.New(ctx, cfg)
 		}
 	}, nil

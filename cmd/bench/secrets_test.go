@@ -1,4 +1,4 @@
-//go:build !min
+//go:build !min && !nokafka
 
 package main
 

@@ -3,7 +3,6 @@ package importer
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -11,22 +10,12 @@ import (
 	"queuebench/analysis"
 )
 
-// decimal is a number as Java prints it in any locale: 310.00 or 310,00.
-const decimal = `(\d+(?:[.,]\d+)?)`
-
-var (
-	kafkaLine       = regexp.MustCompile(`(\d+)( steady state)? records sent, ` + decimal + ` records/sec \(.*?\), ` + decimal + ` ms avg latency, ` + decimal + ` (?:ms )?max latency(.*)$`)
-	kafkaPercentile = regexp.MustCompile(decimal + ` ms (\d+(?:[.,]\d+)?)th`)
-	kafkaAverage    = regexp.MustCompile(`Avg latency: ` + decimal + ` ms`)
-	kafkaEndToEnd   = regexp.MustCompile(`(\d+(?:[.,]\d+)?)th = ` + decimal)
-)
-
 // point turns a decimal comma into a point.
 func point(text string) string { return strings.Replace(text, ",", ".", 1) }
 
 func isKafkaProducer(head []byte) bool {
 	for _, line := range firstLines(head, 50) {
-		if kafkaLine.Match(line) {
+		if kafkaLine(string(line)) != nil {
 			return true
 		}
 	}
@@ -45,7 +34,7 @@ func readKafkaProducer(s *source) (*analysis.Digest, error) {
 	var total, steady *analysis.ReferencePoint
 	totals := 0
 	err := s.eachLine(func(line []byte) error {
-		m := kafkaLine.FindStringSubmatch(string(line))
+		m := kafkaLine(string(line))
 		if m == nil {
 			return nil // of a log, or --print-metrics
 		}
@@ -102,8 +91,8 @@ func kafkaPoint(m []string) (*analysis.ReferencePoint, error) {
 		}
 		*to = &ns
 	}
-	for _, q := range kafkaPercentile.FindAllStringSubmatch(m[6], -1) {
-		if err := kafkaValue(p, q[2], q[1]); err != nil {
+	for _, q := range kafkaPercentiles(m[6]) {
+		if err := kafkaValue(p, q[1], q[0]); err != nil {
 			return nil, err
 		}
 	}
@@ -121,21 +110,22 @@ func kafkaValue(p *analysis.ReferencePoint, percent, text string) error {
 }
 
 func isKafkaEndToEnd(head []byte) bool {
-	return kafkaAverage.Match(head) && bytes.Contains(head, []byte("Percentiles: 50th"))
+	_, ok := kafkaAverage(string(head))
+	return ok && bytes.Contains(head, []byte("Percentiles: 50th"))
 }
 
 func readKafkaEndToEnd(s *source) (*analysis.Digest, error) {
 	p := analysis.ReferencePoint{Percentiles: map[string]analysis.ReferenceValue{}}
 	err := s.eachLine(func(line []byte) error {
 		text := string(line)
-		if m := kafkaAverage.FindStringSubmatch(text); m != nil {
-			ns, err := scaled(point(m[1]), time.Millisecond)
+		if mean, ok := kafkaAverage(text); ok {
+			ns, err := scaled(point(mean), time.Millisecond)
 			p.MeanNs = &ns
 			return err
 		}
 		if rest, ok := strings.CutPrefix(text, "Percentiles: "); ok {
-			for _, q := range kafkaEndToEnd.FindAllStringSubmatch(rest, -1) {
-				if err := kafkaValue(&p, q[1], q[2]); err != nil {
+			for _, q := range kafkaEndToEnd(rest) {
+				if err := kafkaValue(&p, q[0], q[1]); err != nil {
 					return err
 				}
 			}

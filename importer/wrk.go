@@ -3,7 +3,6 @@ package importer
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
@@ -12,12 +11,8 @@ import (
 
 func isWrk(head []byte) bool { return bytes.Contains(head, []byte("Latency Distribution")) }
 
-var (
-	// Units are mixed within one file: us, ms, s, m and h.
-	wrkPercentile = regexp.MustCompile(`^\s*(\d+(?:\.\d+)?)%\s+(\d+(?:\.\d+)?)(us|ms|s|m|h)\s*$`)
-	wrkRate       = regexp.MustCompile(`^Requests/sec:\s+(\S+)\s*$`)
-	wrkUnits      = map[string]time.Duration{"us": time.Microsecond, "ms": time.Millisecond, "s": time.Second, "m": time.Minute, "h": time.Hour}
-)
+// wrkUnits are mixed within one file.
+var wrkUnits = map[string]time.Duration{"us": time.Microsecond, "ms": time.Millisecond, "s": time.Second, "m": time.Minute, "h": time.Hour}
 
 // wrkBlock is one distribution of the output.
 type wrkBlock struct {
@@ -45,26 +40,27 @@ func readWrk(s *source) (*analysis.Digest, error) {
 			return nil
 		}
 		b := blocks[len(blocks)-1]
-		switch m := wrkPercentile.FindStringSubmatch(text); {
+		percent, amount, unit, listed := wrkPercentile(text)
+		switch perSecond, ok := wrkRate(text); {
 		case strings.Contains(text, "Detailed Percentile spectrum"):
 			spectrum = true
 		case spectrum:
 			end, err := b.t.line(text, time.Millisecond)
 			spectrum = !end
 			return err
-		case m != nil:
-			v, err := value(m[2], wrkUnits[m[3]])
+		case listed:
+			v, err := value(amount, wrkUnits[unit])
 			if err != nil {
 				return err
 			}
-			key, err := percentKey(m[1])
+			key, err := percentKey(percent)
 			if err != nil {
 				return err
 			}
 			b.values[key] = v
-		case wrkRate.MatchString(text):
+		case ok:
 			var err error
-			rate, err = number(wrkRate.FindStringSubmatch(text)[1])
+			rate, err = number(perSecond)
 			return err
 		}
 		return nil

@@ -72,7 +72,8 @@ bench-delta: tools
 	$(GO) test -run '^$$' -bench '^Benchmark(CPU|Floor)$$' -benchtime 4000000x ./queue/deltalake
 
 # What the page takes in Chromium, medians in ms: a published digest until its
-# first figure (at most 1,500), a zoom until its new figure (at most 100).
+# first figure (at most 1,500), a raw log of 10 million messages until its first
+# figure (at most 6,000), a zoom until its new figure (at most 100).
 bench-page: page
 	scripts/need-chromium.sh
 	cd interop/browser && $(GO) test -run '^$$' -bench '^BenchmarkPage' -benchtime 11x -v

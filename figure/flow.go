@@ -54,7 +54,7 @@ func backlogFigure(s analysis.Flow, st Style) (Figure, *secondsFigure) {
 	fig := &secondsFigure{
 		yName: "messages", warmup: s.Warmup, window: s.Window, duration: s.Duration, marks: s.Marks,
 		lines: []secondLine{{"backlog", 0, wholeRun(backlog)}, {"in flight", 4, wholeRun(flight)}},
-		empty: "nothing was recorded second by second in this step",
+		empty: "nothing was recorded by the second",
 	}
 	f := Figure{
 		Name: fmt.Sprintf("backlog-over-time-%d-%d", s.Step, s.Repeat), Title: "Backlog over time" + atLoad(s.Load, s.Rate), style: st,

@@ -33,7 +33,7 @@ var counts = []count{
 // accounting is where every message went.
 func (b *builder) accounting() string {
 	var w writer
-	w.raw(`<h2>Where every message went</h2><div class="scroll" tabindex="0" role="region" aria-label="Accounting"><table class="accounting"><thead><tr><th scope="col">messages</th>`)
+	w.raw(`<h2>Where every message went</h2><div class="scroll" tabindex="0" role="region" aria-label="Accounting"><table class="accounting"><caption class="unseen">Messages of each step, by what became of them</caption><thead><tr><th scope="col">messages</th>`)
 	for _, s := range b.sum.Steps {
 		w.el("th", b.stepName(s), "scope", "col", "class", "num")
 	}

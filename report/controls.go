@@ -73,9 +73,33 @@ func (b *builder) controls() Controls {
 	return c
 }
 
-// change tells in one sentence what the page shows now.
+// change tells those who hear the page what it shows now. Whatever control was
+// used, what it says is in the text, or is gone from it, so that the text is
+// another one and is said.
 func (b *builder) change(cut time.Duration) string {
-	s := fmt.Sprintf("Warm-up %s cut.", figure.Duration(cut))
+	var said []string
+	if b.v.Kind != analysis.EndToEnd {
+		said = append(said, b.v.Kind.Title())
+	}
+	if b.v.LogScale {
+		said = append(said, "logarithmic axis")
+	}
+	for _, c := range b.choices() {
+		if b.o.Place != nil && c.Value == b.o.Place.String() {
+			said = append(said, "in depth at "+c.Name)
+		}
+	}
+	if b.v.Interval > 0 {
+		said = append(said, "intervals of "+figure.Duration(b.v.Interval))
+	}
+	if b.v.Lines != nil {
+		said = append(said, "drawn: "+strings.Join(b.v.Lines, " "))
+	}
+	s := ""
+	if len(said) > 0 {
+		s = upperFirst(strings.Join(said, ", ")) + ". "
+	}
+	s += fmt.Sprintf("Warm-up %s cut.", figure.Duration(cut))
 	if b.v.Windowed() && len(b.sum.Steps) > 0 {
 		from, to := b.sum.Steps[0].KeptNs()
 		s += fmt.Sprintf(" Looked at from %s to %s.", figure.Duration(duration(from)), figure.Duration(duration(to)))

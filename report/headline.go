@@ -25,11 +25,11 @@ func (b *builder) headline() string {
 	}
 	w.raw(`</p>`)
 	if labels := b.labels(); len(labels) > 0 {
-		w.raw(`<p class="badges">`)
+		w.raw(`<ul class="badges">`)
 		for _, l := range labels {
-			w.el("span", l.text, "class", "badge", "title", l.title).raw(" ")
+			w.raw(`<li>`).el("span", l.text, "class", "badge").raw(` `).text(l.meaning).raw(`</li>`)
 		}
-		w.raw(`</p>`)
+		w.raw(`</ul>`)
 	}
 	sev, text := b.verdict()
 	w.open("p", "class", "verdict "+sev, "id", "verdict", "data-severity", sev)
@@ -38,7 +38,7 @@ func (b *builder) headline() string {
 	return w.String()
 }
 
-type label struct{ text, title string }
+type label struct{ text, meaning string }
 
 // labels are what a reader must know before any number.
 func (b *builder) labels() []label {

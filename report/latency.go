@@ -55,7 +55,7 @@ func (b *builder) perRate() (string, error) {
 		b.references(&w)
 		return w.String(), nil
 	}
-	w.raw(`<div class="scroll" tabindex="0" role="region" aria-label="Latency per rate, as a table"><table id="rates"><thead><tr>`)
+	w.raw(`<div class="scroll" tabindex="0" role="region" aria-label="Latency per rate, as a table"><table id="rates"><caption class="unseen">`).text(f.Title).raw(`, in numbers</caption><thead><tr>`)
 	unit := "msg/s"
 	if len(b.sum.Steps) > 0 && b.sum.Steps[0].Loop != nil {
 		unit = "operations/s"
@@ -106,7 +106,7 @@ func (b *builder) perRate() (string, error) {
 // latencies is the table of all latencies of a step.
 func (b *builder) latencies(w *writer, s analysis.StepSummary) {
 	w.raw(`<div class="scroll" tabindex="0" role="region"`)
-	w.raw(` aria-label="`).text("All latencies at " + b.stepName(s)).raw(`"><table class="latencies"><thead><tr><th scope="col">latency</th><th scope="col" class="num">messages</th><th scope="col" class="num">min</th><th scope="col" class="num">mean</th>`)
+	w.raw(` aria-label="`).text("All latencies at " + b.stepName(s)).raw(`"><table class="latencies"><caption class="unseen">`).text("All latencies at " + b.stepName(s)).raw(`</caption><thead><tr><th scope="col">latency</th><th scope="col" class="num">messages</th><th scope="col" class="num">min</th><th scope="col" class="num">mean</th>`)
 	for _, p := range b.percentiles {
 		w.el("th", figure.PercentileName(p), "scope", "col", "class", "num")
 	}

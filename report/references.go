@@ -14,7 +14,7 @@ func (b *builder) references(w *writer) {
 	}
 	header, rows, more := analysis.ReferenceTable(b.sum)
 	w.raw(`<h3>Imported references</h3><p class="note">Carried as they are, by definitions of their own; never merged with anything.</p>`)
-	w.raw(`<div class="scroll" tabindex="0" role="region" aria-label="Imported references, as a table"><table id="references"><thead><tr>`)
+	w.raw(`<div class="scroll" tabindex="0" role="region" aria-label="Imported references, as a table"><table id="references"><caption class="unseen">Imported references</caption><thead><tr>`)
 	for i, name := range header {
 		if i == 0 {
 			w.el("th", name, "scope", "col")

@@ -9,7 +9,7 @@ func (b *builder) stages(w *writer, s analysis.StepSummary) {
 		return
 	}
 	w.raw(`<h3>`).text("Where a message's time goes").raw(`</h3><div class="scroll" tabindex="0" role="region"`)
-	w.raw(` aria-label="`).text("Stages at " + b.stepName(s)).raw(`"><table class="stages"><thead><tr><th scope="col">stage</th>`)
+	w.raw(` aria-label="`).text("Stages at " + b.stepName(s)).raw(`"><table class="stages"><caption class="unseen">`).text("Stages at " + b.stepName(s)).raw(`</caption><thead><tr><th scope="col">stage</th>`)
 	for _, name := range []string{"batches", "p50", "p99", "max", "mean"} {
 		w.el("th", name, "scope", "col", "class", "num")
 	}

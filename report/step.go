@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"queuebench/analysis"
@@ -17,8 +16,7 @@ func (b *builder) step(i int) (string, error) {
 	var w writer
 	title, lasted := "At "+b.stepName(s), "Schedule of "
 	if s.Loop != nil || s.Tail != nil || s.Drain != nil && s.Rate == 0 { // no rate was asked for
-		name := b.stepName(s)
-		title, lasted = strings.ToUpper(name[:1])+name[1:], "No schedule; it lasted "
+		title, lasted = upperFirst(b.stepName(s)), "No schedule; it lasted "
 	}
 	w.raw(`<h2>`).text(title).raw(`</h2>`)
 	w.raw(`<p class="note">`)
@@ -186,7 +184,7 @@ func (b *builder) slowest(w *writer, s *analysis.StepDigest) {
 	}
 	w.raw(`<details class="data slowest" data-key="slowest-`, itoa(s.Step), `-`, itoa(s.Repeat), `"><summary>`)
 	w.text("The " + plural(kept, "slowest message", "slowest messages") + " kept, and where their time went")
-	w.raw(`</summary><div class="scroll tall" tabindex="0" role="region" aria-label="Slowest messages"><table class="series" data-name="slowest-`, itoa(s.Step), `-`, itoa(s.Repeat), `"><caption>`)
+	w.raw(`</summary><div class="scroll tall" tabindex="0" role="region" aria-label="`).text("Slowest messages of step " + Place{s.Step, s.Repeat}.String()).raw(`"><table class="series" data-name="slowest-`, itoa(s.Step), `-`, itoa(s.Repeat), `"><caption>`)
 	w.text(note).raw(`</caption><thead><tr>`)
 	header := analysis.SlowestHeader(all)
 	for _, name := range header {

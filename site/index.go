@@ -21,10 +21,11 @@ func index(list List, s *static) string {
 	}
 	p.head("Queuebench: runs", siteCSP, links)
 	// By its name: a bucket shows no index.html of its own accord.
-	p.top(`<a href="index.html">Queuebench</a>`, `<a id="all-runs" href="index.html" hidden>All runs</a>`)
+	p.top(`<a href="index.html">Queuebench</a>`, `<a id="all-runs" href="index.html" hidden>All runs</a>`, "main")
 	p.WriteString(`<main id="main" data-worker="` + s.worker + `" data-analyze="` + s.analyze + `" data-intake="` + s.intake + `">
 <p id="page-error" class="error" role="alert" hidden></p>
-<div id="loading" class="loading" role="status" hidden><p id="loading-text"></p><progress id="loading-bar" max="1" aria-label="Progress"></progress><button type="button" id="loading-cancel">Cancel</button></div>
+<p id="loading-said" class="unseen" role="status"></p>
+<div id="loading" class="loading" tabindex="-1" hidden><p id="loading-text"></p><progress id="loading-bar" max="1" aria-label="Progress"></progress><button type="button" id="loading-cancel">Cancel</button></div>
 <ul id="opened" class="opened" hidden></ul>
 <section id="run-list"><h1 class="run">Runs</h1>
 <noscript><p class="note">Each run has a plain page, with its tables and figures. To change what they show, and to compare runs, this page needs scripts and WebAssembly.</p></noscript>

@@ -16,9 +16,10 @@ func (p *page) head(title, csp, style string) {
 	p.WriteString("<title>" + html.EscapeString(title) + "</title>\n" + style + "\n</head>\n")
 }
 
-// top is the bar at the top; brand and nav are markup of this package.
-func (p *page) top(brand, nav string) {
-	p.WriteString(`<body><a class="skip" href="#headline">Skip to the numbers</a>` + "\n")
+// top is the bar at the top; brand and nav are markup of this package, and to is
+// the ID of what most readers came for.
+func (p *page) top(brand, nav, to string) {
+	p.WriteString(`<body><a class="skip" data-goto href="#` + to + `">Skip to the content</a>` + "\n")
 	p.WriteString(`<header class="top"><div><div class="brand">` + brand + `</div><nav aria-label="Page">` + nav + "</nav></div></header>\n")
 }
 

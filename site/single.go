@@ -30,6 +30,10 @@ type Options struct {
 	site string // the run's address in the site whose page this is: runs/…
 }
 
+// noScript tells those who have scripts switched off what they can do.
+const noScript = `<noscript><p class="note">Scripts are off, so nothing here can be changed; all of it can be read. To move the warm-up, look at a part of the time or choose other percentiles, switch scripts on for this file, or use <code>analyze summary</code> on the command line.</p></noscript>
+`
+
 // reportWidth is the width of the figures that are drawn beforehand, in CSS
 // pixels: that of the page's column.
 const reportWidth = 1020
@@ -89,7 +93,7 @@ func writeSingle(w io.Writer, ds []*analysis.Digest, o Options, brand string, bu
 	if o.site != "" {
 		nav = `<a href="../index.html">All runs</a> <a href="../index.html#log=` + html.EscapeString(url.QueryEscape(o.site)) + `">Explore this run</a> ` + nav
 	}
-	p.top(html.EscapeString(brand), nav)
+	p.top(html.EscapeString(brand), nav, "headline")
 	fmt.Fprintf(&p, "<main id=\"main\" data-view=\"%s\" data-width=\"%d\"", html.EscapeString(doc.Controls.Fragment), reportWidth)
 	if len(ds) > 1 {
 		// What the address leaves open: all runs, under these names, against this
@@ -104,6 +108,7 @@ func writeSingle(w io.Writer, ds []*analysis.Digest, o Options, brand string, bu
 		fmt.Fprintf(&p, "<section id=\"%s\" data-region>%s</section>\n", html.EscapeString(r.ID), r.HTML)
 		if r.ID == "headline" && !o.Light {
 			p.WriteString(`<div id="controls-holder" class="controls-holder" hidden>` + report.ControlsHTML(doc.Controls) + "</div>\n")
+			p.WriteString(noScript)
 		}
 	}
 	p.WriteString("</main>\n")

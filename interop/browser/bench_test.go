@@ -88,3 +88,22 @@ func BenchmarkPageZoom(b *testing.B) {
 	b.ReportMetric(median(whole), "ms/page")
 	b.ReportMetric(0, "ns/op")
 }
+
+// BenchmarkPageRawLog drops a raw log of 10 million messages on the page, until
+// the first figure of it is there: median in ms, of what is to be at most 6,000.
+func BenchmarkPageRawLog(b *testing.B) {
+	dir := rawLog(b, "-n", "10000000")
+	var all []float64
+	for range b.N {
+		t := emptySite(b)
+		t.do(chromedp.Evaluate[chromedp.Void](`document.addEventListener("drop", () => { window.dropped = performance.now(); }, true)`))
+		t.drop(dir)
+		t.waitLong(ready)
+		if n := eval[string](t, `document.querySelector('td[data-count="records used"]').dataset.value`); n == "0" {
+			b.Fatal("nothing was read")
+		}
+		all = append(all, eval[float64](t, `performance.getEntriesByName("first-figure")[0].startTime - window.dropped`))
+	}
+	b.ReportMetric(median(all), "ms/first-figure")
+	b.ReportMetric(0, "ns/op")
+}

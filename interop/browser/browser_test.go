@@ -2,15 +2,19 @@ package browser
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	goruntime "runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	cdpbrowser "github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
@@ -20,13 +24,21 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// chrome is the one browser of all tests; each test has a tab of its own.
+// chrome is the one browser of all tests; each test has a window of its own.
 var chrome context.Context
+
+// pictures asks for pictures of what the tests look at, not of failures only.
+var pictures = flag.Bool("pictures", false, "save pictures of the main views into artefacts")
 
 // scratch is a folder that lives as long as the tests do.
 var scratch string
 
 func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := sideBySide(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	code, err := start(m)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -35,21 +47,43 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-func start(m *testing.M) (int, error) {
-	path, err := chromium()
-	if err != nil {
-		return 1, err
+// sideBySide lets twice as many tests run at a time as there are processors,
+// unless -parallel says otherwise: half of what a test takes is waiting for the
+// browser's other processes.
+func sideBySide() error {
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if given {
+		return nil
 	}
-	profile, err := os.MkdirTemp("", "queuebench-browser-")
-	if err != nil {
-		return 1, err
-	}
-	defer os.RemoveAll(profile)
+	return flag.Set("test.parallel", strconv.Itoa(2*goruntime.GOMAXPROCS(0)))
+}
+
+func start(m *testing.M) (code int, err error) {
 	if scratch, err = os.MkdirTemp("", "queuebench-tools-"); err != nil {
 		return 1, err
 	}
 	defer os.RemoveAll(scratch)
-	ctx, stop := chromedp.NewExecAllocator(context.Background(),
+	ctx, quit, err := launch()
+	if err != nil {
+		return 1, err
+	}
+	defer quit()
+	chrome = ctx
+	return m.Run(), nil
+}
+
+// launch starts a browser with a profile of its own; quit ends it.
+func launch(more ...chromedp.ExecAllocatorOption) (ctx context.Context, quit func(), err error) {
+	path, err := chromium()
+	if err != nil {
+		return nil, nil, err
+	}
+	profile, err := os.MkdirTemp("", "queuebench-browser-")
+	if err != nil {
+		return nil, nil, err
+	}
+	ctx, stop := chromedp.NewExecAllocator(context.Background(), append([]chromedp.ExecAllocatorOption{
 		chromedp.ExecPath(path), chromedp.UserDataDir(profile), chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun,
 		chromedp.WindowSize(1200, 900),
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
@@ -58,16 +92,20 @@ func start(m *testing.M) (int, error) {
 		chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("hide-scrollbars", true),
 		// Whoever else is asked does not exist, and the failure is seen.
 		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost"),
-	)
-	defer stop()
-	ctx, quit := chromedp.NewContext(ctx)
-	defer quit()
-	if err := chromedp.Do(ctx); err != nil {
-		return 1, fmt.Errorf("%s did not start: %w", path, err)
+	}, more...)...)
+	ctx, cancel := chromedp.NewContext(ctx)
+	quit = func() {
+		cancel()
+		stop()
+		if err := os.RemoveAll(profile); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
 	}
-	chrome = ctx
-	code := m.Run()
-	return code, nil
+	if err := chromedp.Do(ctx); err != nil {
+		quit()
+		return nil, nil, fmt.Errorf("%s did not start: %w", path, err)
+	}
+	return ctx, quit, nil
 }
 
 func chromium() (string, error) {
@@ -97,7 +135,13 @@ type tab struct {
 // every violation of the security policy and every request.
 func newTab(t testing.TB) *tab {
 	t.Helper()
-	ctx, closeTab := chromedp.NewContext(chrome)
+	return tabOf(t, chrome)
+}
+
+// tabOf opens it in a browser that is not the one of all tests.
+func tabOf(t testing.TB, browser context.Context) *tab {
+	t.Helper()
+	ctx, closeTab := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
 	b := &tab{t: t, ctx: ctx}
 	if err := chromedp.Listen(ctx, b.event); err != nil {
 		t.Fatal(err)
@@ -105,6 +149,11 @@ func newTab(t testing.TB) *tab {
 	for _, enable := range []func() error{
 		func() error { _, err := chromedp.Call(ctx, network.Enable, network.EnableParams{}); return err },
 		func() error { _, err := chromedp.Call(ctx, log.Enable, cdp.Empty{}); return err },
+		// Each window is the one that a person works in, also beside others.
+		func() error {
+			_, err := chromedp.Call(ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
+			return err
+		},
 	} {
 		if err := enable(); err != nil {
 			t.Fatal(err)
@@ -169,7 +218,7 @@ func (b *tab) event(ev any) {
 }
 
 // within bounds what the page is given to do something.
-const within = 30 * time.Second
+const within = time.Minute
 
 func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
@@ -185,7 +234,7 @@ func eval[T any](b *tab, js string) T {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, within)
 	defer cancel()
-	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](js))
+	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](js, chromedp.EvalAwaitPromise))
 	if err != nil {
 		b.t.Fatalf("%v: %s", err, js)
 	}
@@ -196,7 +245,7 @@ func eval[T any](b *tab, js string) T {
 func (b *tab) wait(js string) { b.t.Helper(); b.waitFor(js, within) }
 
 // waitLong waits for what reads hundreds of megabytes.
-func (b *tab) waitLong(js string) { b.t.Helper(); b.waitFor(js, 4*within) }
+func (b *tab) waitLong(js string) { b.t.Helper(); b.waitFor(js, 3*within) }
 
 func (b *tab) waitFor(js string, within time.Duration) {
 	b.t.Helper()
@@ -241,16 +290,40 @@ func (b *tab) look(width, height int64, dark bool) {
 		scheme = "dark"
 	}
 	b.do(chromedp.EmulateViewport(width, height))
-	_, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
-	})
-	if err != nil {
+	// Without motion nothing is on its way to its colour when it is looked at.
+	b.media("", "prefers-color-scheme", scheme, "prefers-reduced-motion", "reduce")
+}
+
+// media sets on what the page is shown, screen or print, and features of it in
+// pairs of name and value.
+func (b *tab) media(kind string, features ...string) {
+	b.t.Helper()
+	p := emulation.SetEmulatedMediaParams{Media: kind}
+	for i := 0; i+1 < len(features); i += 2 {
+		p.Features = append(p.Features, &emulation.MediaFeature{Name: features[i], Value: features[i+1]})
+	}
+	if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, p); err != nil {
 		b.t.Fatal(err)
 	}
 }
 
-// shot saves a picture of the whole page into artefacts/.
+// downloads is the folder into which this tab saves.
+func (b *tab) downloads() string {
+	b.t.Helper()
+	dir := b.t.TempDir()
+	p := cdpbrowser.SetDownloadBehaviorParams{Behavior: cdpbrowser.SetDownloadBehaviorBehaviorAllow, DownloadPath: dir, BrowserContextID: chromedp.FromContext(b.ctx).BrowserContextID}
+	if _, err := chromedp.Call(b.ctx, cdpbrowser.SetDownloadBehavior, p); err != nil {
+		b.t.Fatal(err)
+	}
+	return dir
+}
+
+// shot saves a picture of the whole page into artefacts/, of a test that failed,
+// or where pictures are asked for.
 func (b *tab) shot(name string) {
+	if !*pictures && !b.t.Failed() {
+		return
+	}
 	ctx, cancel := context.WithTimeout(b.ctx, within)
 	defer cancel()
 	png, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))

@@ -76,6 +76,7 @@ func packed(t *testing.T, name string, data []byte) (c compressed, err error) {
 // run the analyzer as well, and only one who opens a raw log or a file of another
 // tool the second program.
 func TestBudgets(t *testing.T) {
+	t.Parallel()
 	files, _, err := site.Files(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -153,6 +154,7 @@ func TestBudgets(t *testing.T) {
 
 // TestAnalyzerImports holds what the page's program must not link.
 func TestAnalyzerImports(t *testing.T) {
+	t.Parallel()
 	cmd := exec.Command("go", "list", "-tags", "minimal", "-deps", ".", "./intake")
 	cmd.Dir = filepath.Join("..", "..", "wasm")
 	cmd.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "GOWORK=off")

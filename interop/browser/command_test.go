@@ -21,17 +21,14 @@ import (
 // the page shows after the warm-up was moved is what `analyze summary` computes
 // from the raw log with the same --warmup.
 func TestPageEqualsTheCommandLine(t *testing.T) {
-	bin, work := t.TempDir(), t.TempDir()
-	for _, name := range []string{"bench", "analyze"} {
-		build := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(bin, name), "./cmd/"+name)
-		build.Dir = filepath.Join("..", "..")
-		if out, err := build.CombinedOutput(); err != nil {
-			t.Fatalf("go build %s: %v\n%s", name, err, out)
-		}
+	t.Parallel()
+	work := t.TempDir()
+	if err := tools(); err != nil {
+		t.Fatal(err)
 	}
-	command := func(name string, args ...string) string {
+	command := func(t *testing.T, name string, args ...string) string {
 		t.Helper()
-		cmd := exec.CommandContext(t.Context(), filepath.Join(bin, name), args...)
+		cmd := exec.CommandContext(t.Context(), filepath.Join(scratch, name), args...)
 		cmd.Dir = work
 		var out, errs bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &errs
@@ -40,10 +37,10 @@ func TestPageEqualsTheCommandLine(t *testing.T) {
 		}
 		return out.String()
 	}
-	lines := strings.Fields(command("bench", "sweep", "--queue", "delta", "--rates", "500,2000", "--duration", "6s", "--commit-interval", "50ms", "--quiet"))
+	lines := strings.Fields(command(t, "bench", "sweep", "--queue", "delta", "--rates", "500,2000", "--duration", "6s", "--commit-interval", "50ms", "--quiet"))
 	address := lines[len(lines)-1]
-	command("analyze", "report", address, "-o", "report.html")
-	command("analyze", "site", address, "--out", "site")
+	command(t, "analyze", "report", address, "-o", "report.html")
+	command(t, "analyze", "site", address, "--out", "site")
 	server := httptest.NewServer(site.Handler(filepath.Join(work, "site")))
 	t.Cleanup(server.Close)
 
@@ -52,6 +49,7 @@ func TestPageEqualsTheCommandLine(t *testing.T) {
 		"site over HTTP":   server.URL + "/#log=" + url.QueryEscape("runs/"+filepath.Base(address)+".digest.gz"),
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			b := newTab(t)
 			b.look(1200, 900, false)
 			b.open(page)
@@ -69,7 +67,7 @@ func TestPageEqualsTheCommandLine(t *testing.T) {
 					b.change(func() { b.enter("warmup", warmup) })
 				}
 				var sum analysis.Summary
-				if err := json.Unmarshal([]byte(command("analyze", args...)), &sum); err != nil {
+				if err := json.Unmarshal([]byte(command(t, "analyze", args...)), &sum); err != nil {
 					t.Fatal(err)
 				}
 				compareSummary(b, sum, v)

@@ -90,6 +90,7 @@ func results(b *tab, base int, v analysis.View, ds ...*analysis.Digest) {
 // TestComparison opens two runs beside each other, both ways, moves the cut,
 // makes the other the base, looks at one of them, and goes back.
 func TestComparison(t *testing.T) {
+	t.Parallel()
 	both := []*analysis.Digest{faster(), slower()}
 	ways := map[string]func(t *testing.T) string{
 		"file from disk": func(t *testing.T) string { return comparisonFile(t, site.Options{}, both...) },
@@ -100,6 +101,7 @@ func TestComparison(t *testing.T) {
 	}
 	for name, way := range ways {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			b := newTab(t)
 			b.look(1200, 900, false)
 			b.open(way(t))
@@ -143,9 +145,11 @@ func TestComparison(t *testing.T) {
 
 // TestComparisonWithoutScripts reads one in a browser that runs none.
 func TestComparisonWithoutScripts(t *testing.T) {
+	t.Parallel()
 	both := []*analysis.Digest{faster(), slower()}
 	for name, o := range map[string]site.Options{"full": {}, "light": {Light: true}} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			b := newTab(t)
 			b.look(1200, 900, false)
 			if _, err := chromedp.Call(b.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}); err != nil {
@@ -165,6 +169,7 @@ func TestComparisonWithoutScripts(t *testing.T) {
 
 // TestHostileComparison names runs so that they would break out.
 func TestHostileComparison(t *testing.T) {
+	t.Parallel()
 	evil := reporttest.Digest(reporttest.Spec{Run: reporttest.HostileName, Rates: []float64{1000}, Duration: 8 * time.Second})
 	evil.Manifest.Settings[reporttest.HostileName] = reporttest.HostileName
 	b := newTab(t)
@@ -182,6 +187,7 @@ func TestHostileComparison(t *testing.T) {
 // TestListIsSearchedAndCompared finds runs in the list, ticks two and compares
 // them; with scripts off the list is a list.
 func TestListIsSearchedAndCompared(t *testing.T) {
+	t.Parallel()
 	third := reporttest.Digest(reporttest.Spec{Run: "third", Rates: []float64{1000}, Duration: 8 * time.Second})
 	third.Manifest.Queue.Kind = "kafka"
 	third.Manifest.StartedNs += 2 * 86_400e9

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	cdpbrowser "github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -90,6 +89,7 @@ func fitted(t testing.TB) *analysis.Digest {
 // TestBrush selects a part of a step by mouse and by keys, goes back and forward,
 // and opens the link anew: every number is that of the analysis.
 func TestBrush(t *testing.T) {
+	t.Parallel()
 	pages(t, func(t *testing.T, address string) {
 		b := newTab(t)
 		b.look(1200, 900, false)
@@ -141,6 +141,7 @@ func (b *tab) handle(name, key string) {
 
 // TestWarmupOnThePlot drags the edge of the warm-up in the time line.
 func TestWarmupOnThePlot(t *testing.T) {
+	t.Parallel()
 	b := newTab(t)
 	b.look(1200, 900, false)
 	b.open(reportFile(t, run(), analysis.View{}, site.Options{}))
@@ -151,7 +152,7 @@ func TestWarmupOnThePlot(t *testing.T) {
 		b.mouse(input.DispatchMouseEventTypeMouseMoved, x, y, false)
 		// The handles of the warm-up and of the begin lie on each other: the grip
 		// below the axis is the warm-up's.
-		r := eval[[]float64](b, timeLine+`.querySelector('[data-handle="warmup"]').getBoundingClientRect().toJSON() && (r => [r.left + 9, r.bottom + 3])(`+timeLine+`.querySelector('[data-handle="warmup"]').getBoundingClientRect())`)
+		r := eval[[]float64](b, timeLine+`.querySelector('[data-handle="warmup"]').getBoundingClientRect().toJSON() && (r => [r.left + 12, r.bottom + 3])(`+timeLine+`.querySelector('[data-handle="warmup"]').getBoundingClientRect())`)
 		b.mouse(input.DispatchMouseEventTypeMousePressed, r[0], r[1], true)
 		for i := range 4 {
 			b.mouse(input.DispatchMouseEventTypeMouseMoved, x+(end-x)*float64(i+1)/4, y, true)
@@ -169,6 +170,7 @@ func TestWarmupOnThePlot(t *testing.T) {
 // TestSteps shows one step in depth at a time, from the control, the tiles and
 // the address.
 func TestSteps(t *testing.T) {
+	t.Parallel()
 	pages(t, func(t *testing.T, address string) {
 		b := newTab(t)
 		b.look(1200, 900, false)
@@ -204,6 +206,7 @@ func TestSteps(t *testing.T) {
 
 // TestReadOut reads values by pointer and keys, and finds those of the digest.
 func TestReadOut(t *testing.T) {
+	t.Parallel()
 	b := newTab(t)
 	b.look(1200, 900, false)
 	b.open(reportFile(t, run(), analysis.View{}, site.Options{}))
@@ -251,6 +254,7 @@ func TestReadOut(t *testing.T) {
 
 // TestLinesAndInterval chooses what the time line draws.
 func TestLinesAndInterval(t *testing.T) {
+	t.Parallel()
 	b := newTab(t)
 	b.look(1200, 900, false)
 	b.open(reportFile(t, run(), analysis.View{}, site.Options{}))
@@ -284,26 +288,18 @@ func TestLinesAndInterval(t *testing.T) {
 
 // TestExports saves a figure in each form, and reads it again.
 func TestExports(t *testing.T) {
+	t.Parallel()
 	for _, dark := range []bool{false, true} {
 		b := newTab(t)
 		b.look(1200, 900, dark)
 		b.open(reportFile(t, run(), analysis.View{}, site.Options{}))
-		dir := t.TempDir()
-		if _, err := chromedp.Call(b.ctx, cdpbrowser.SetDownloadBehavior, cdpbrowser.SetDownloadBehaviorParams{Behavior: cdpbrowser.SetDownloadBehaviorBehaviorAllow, DownloadPath: dir}); err != nil {
-			t.Fatal(err)
-		}
+		dir := b.downloads()
 		save := func(format string) string {
 			t.Helper()
 			b.do(chromedp.Evaluate[chromedp.Void](`[...` + timeLine + `.querySelectorAll(".save button")].find(b => b.textContent === "` + format + `").click()`))
 			path := filepath.Join(dir, "2026-11-29-delta-sweep-latency-over-time-0-0."+strings.ToLower(format))
-			for end := time.Now().Add(within); ; time.Sleep(20 * time.Millisecond) {
-				if info, err := os.Stat(path); err == nil && info.Size() > 0 {
-					return path
-				}
-				if time.Now().After(end) {
-					t.Fatalf("%s was not saved: %s", path, eval[string](b, `document.getElementById("status").textContent`))
-				}
-			}
+			saved(b, path)
+			return path
 		}
 		text, err := os.ReadFile(save("SVG"))
 		if err != nil {
@@ -350,6 +346,7 @@ func TestExports(t *testing.T) {
 
 // TestSlowest opens the list of slow messages, and finds a mark in the time line.
 func TestSlowest(t *testing.T) {
+	t.Parallel()
 	b := newTab(t)
 	b.look(1200, 900, false)
 	b.open(reportFile(t, run(), analysis.View{}, site.Options{}))

@@ -13,6 +13,7 @@ import (
 // TestLargeLog opens a log of 300 MB, is cancelled in the middle, and opens it
 // again within the memory that a page may have.
 func TestLargeLog(t *testing.T) {
+	t.Parallel()
 	dir := rawLog(t, "-n", "13000000", "-noise")
 	var size int64
 	if err := filepath.WalkDir(dir, func(_ string, e os.DirEntry, err error) error {

@@ -19,15 +19,16 @@ import (
 	"queuebench/report/reporttest"
 )
 
-// tools builds analyze and the writer of logs, once.
+// tools builds the programs of users and the writer of logs, once, and without
+// what only debuggers read.
 var tools = sync.OnceValue(func() error {
-	build := exec.Command("go", "build", "-o", scratch+string(filepath.Separator), "./cmd/analyze", "./internal/benchlog")
+	build := exec.Command("go", "build", "-ldflags=-s -w", "-o", scratch+string(filepath.Separator), "./cmd/analyze", "./cmd/bench", "./internal/benchlog")
 	build.Dir = filepath.Join("..", "..")
 	build.Stderr = os.Stderr
 	return build.Run()
 })
 
-func tool(t *testing.T, name string, args ...string) string {
+func tool(t testing.TB, name string, args ...string) string {
 	t.Helper()
 	if err := tools(); err != nil {
 		t.Fatal(err)
@@ -43,7 +44,7 @@ func tool(t *testing.T, name string, args ...string) string {
 }
 
 // rawLog writes a raw log, the folder of a run.
-func rawLog(t *testing.T, args ...string) string {
+func rawLog(t testing.TB, args ...string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "my run")
 	tool(t, "benchlog", append([]string{"-out", dir}, args...)...)
@@ -59,7 +60,7 @@ func nativeSummary(t *testing.T, args ...string) (sum analysis.Summary) {
 }
 
 // emptySite opens the page of a site without a run.
-func emptySite(t *testing.T) *tab {
+func emptySite(t testing.TB) *tab {
 	t.Helper()
 	address, _ := serve(t)
 	b := newTab(t)
@@ -109,6 +110,7 @@ func (b *tab) error(parts ...string) {
 // TestDroppedLog gives a raw log to the page in each of the ways that there are,
 // and holds every number against the command line's.
 func TestDroppedLog(t *testing.T) {
+	t.Parallel()
 	dir := rawLog(t, "-n", "200000", "-rate", "50000")
 	sum := nativeSummary(t, dir)
 	var parts []string
@@ -127,6 +129,7 @@ func TestDroppedLog(t *testing.T) {
 		"folder chooser": func(b *tab) { b.do(chromedp.SetUploadFiles("#folder", []string{dir})) },
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			b := emptySite(t)
 			if text := eval[string](b, `document.getElementById("opening").innerText`); !strings.Contains(text, "Nothing is uploaded") {
 				t.Errorf("beside the drop zone stands %q", text)
@@ -151,6 +154,7 @@ func TestDroppedLog(t *testing.T) {
 // TestDropOfManyKinds drops a part without its run.json, a digest, and a file of
 // another tool together.
 func TestDropOfManyKinds(t *testing.T) {
+	t.Parallel()
 	dir := rawLog(t, "-n", "20000", "-rate", "10000")
 	_, site := serve(t, reporttest.Digest(reporttest.Spec{Run: "published", Rates: []float64{500}, Duration: 4e9}))
 	b := emptySite(t)
@@ -168,6 +172,7 @@ func TestDropOfManyKinds(t *testing.T) {
 
 // TestBrokenDrops gives what cannot be read.
 func TestBrokenDrops(t *testing.T) {
+	t.Parallel()
 	dir := rawLog(t, "-n", "20000", "-rate", "10000")
 	part := filepath.Join(dir, "sent", "step=0", "repeat=0", "part-producer-0-0.parquet")
 	body, err := os.ReadFile(part)
@@ -214,6 +219,7 @@ func TestBrokenDrops(t *testing.T) {
 // TestAddresses opens logs that lie on another host, several of them, one by a
 // signed address, whose signature goes to nobody else and is not shown.
 func TestAddresses(t *testing.T) {
+	t.Parallel()
 	dir := rawLog(t, "-n", "20000", "-rate", "10000")
 	digest := filepath.Join(t.TempDir(), "bench.digest.gz")
 	tool(t, "analyze", "digest", dir, "-o", digest)

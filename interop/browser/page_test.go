@@ -20,8 +20,12 @@ import (
 
 // pages are the two ways to open the run.
 func pages(t *testing.T, do func(t *testing.T, address string)) {
-	t.Run("report from disk", func(t *testing.T) { do(t, reportFile(t, run(), analysis.View{}, site.Options{})) })
+	t.Run("report from disk", func(t *testing.T) {
+		t.Parallel()
+		do(t, reportFile(t, run(), analysis.View{}, site.Options{}))
+	})
 	t.Run("site over HTTP", func(t *testing.T) {
+		t.Parallel()
 		address, _ := serve(t, run())
 		do(t, address+"#log="+url.QueryEscape("runs/2026-11-29-delta-sweep.digest.gz"))
 	})
@@ -37,6 +41,7 @@ func (b *tab) open(address string) {
 
 // TestWarmup moves the cut by each of its controls and compares every number.
 func TestWarmup(t *testing.T) {
+	t.Parallel()
 	pages(t, func(t *testing.T, address string) {
 		b := newTab(t)
 		b.look(1200, 900, false)
@@ -80,6 +85,7 @@ func TestWarmup(t *testing.T) {
 // TestOtherControls changes percentiles, latency and scale, opens the address
 // anew, and finds the same view.
 func TestOtherControls(t *testing.T) {
+	t.Parallel()
 	pages(t, func(t *testing.T, address string) {
 		b := newTab(t)
 		b.look(1200, 900, false)
@@ -122,6 +128,7 @@ func TestOtherControls(t *testing.T) {
 
 // TestBadInput asks for what cannot be: a readable word, and the numbers stay.
 func TestBadInput(t *testing.T) {
+	t.Parallel()
 	pages(t, func(t *testing.T, address string) {
 		b := newTab(t)
 		b.look(1200, 900, false)
@@ -149,6 +156,7 @@ func TestBadInput(t *testing.T) {
 // TestCancel ends the worker in the middle, and the next change starts a new
 // one.
 func TestCancel(t *testing.T) {
+	t.Parallel()
 	b := newTab(t)
 	b.look(1200, 900, false)
 	b.open(reportFile(t, run(), analysis.View{}, site.Options{}))
@@ -167,8 +175,10 @@ func TestCancel(t *testing.T) {
 
 // TestWithoutScripts reads a report in a browser that runs none.
 func TestWithoutScripts(t *testing.T) {
+	t.Parallel()
 	for name, o := range map[string]site.Options{"full": {}, "light": {Light: true}} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			b := newTab(t)
 			b.look(1200, 900, false)
 			if _, err := chromedp.Call(b.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}); err != nil {
@@ -189,6 +199,7 @@ func TestWithoutScripts(t *testing.T) {
 
 // TestHostileName opens a run whose name tries to break out, both ways.
 func TestHostileName(t *testing.T) {
+	t.Parallel()
 	d := reporttest.Digest(reporttest.Spec{Run: reporttest.HostileName, Rates: []float64{2000}, Duration: 6 * time.Second})
 	check := func(b *tab) {
 		t.Helper()
@@ -222,6 +233,7 @@ func TestHostileName(t *testing.T) {
 
 // TestSiteList opens the list, a run from it, another beside it, and goes back.
 func TestSiteList(t *testing.T) {
+	t.Parallel()
 	second := reporttest.Digest(reporttest.Spec{Run: "second", Rates: []float64{500}, Duration: 8 * time.Second, Lost: 30})
 	address, dir := serve(t, run())
 	if err := site.WriteSite(dir, []*analysis.Digest{second}); err != nil {
@@ -252,6 +264,7 @@ func TestSiteList(t *testing.T) {
 
 // TestBrokenFiles opens what is missing, cut short or something else.
 func TestBrokenFiles(t *testing.T) {
+	t.Parallel()
 	address, dir := serve(t, run())
 	whole, err := os.ReadFile(digestIn(t, dir))
 	if err != nil {
@@ -266,6 +279,7 @@ func TestBrokenFiles(t *testing.T) {
 	}
 	for _, name := range []string{"missing", "cut", "empty", "foreign"} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			b := newTab(t)
 			b.ignore = []string{"404"}
 			b.look(1200, 900, false)
@@ -276,37 +290,6 @@ func TestBrokenFiles(t *testing.T) {
 				t.Errorf("the page says only %q", text)
 			}
 			t.Log(text)
-		})
-	}
-}
-
-// TestLooks takes the pictures that are looked at, and holds the page inside
-// its screen.
-func TestLooks(t *testing.T) {
-	address := reportFile(t, run(), analysis.View{}, site.Options{})
-	for _, c := range []struct {
-		name  string
-		width int64
-		dark  bool
-	}{{"light", 1200, false}, {"dark", 1200, true}, {"narrow", 400, false}, {"narrow-dark", 400, true}} {
-		t.Run(c.name, func(t *testing.T) {
-			b := newTab(t)
-			b.look(c.width, 900, c.dark)
-			b.open(address)
-			if c.width < 900 {
-				b.wait(`document.getElementById("main").classList.contains("fitted")`)
-			}
-			if w := eval[int](b, `document.documentElement.scrollWidth`); int64(w) > c.width {
-				t.Errorf("the page is %d wide on a screen of %d", w, c.width)
-			}
-			if h := eval[float64](b, `Math.min(...[...document.querySelectorAll("figure svg text")].map(t => t.getBoundingClientRect().height).filter(h => h > 0))`); h < 9 {
-				t.Errorf("text of figures is %.1f px high", h)
-			}
-			out := eval[[]string](b, `[...document.querySelectorAll("figure svg")].flatMap(s => { const r = s.getBoundingClientRect(); return [...s.querySelectorAll("text")].filter(t => { const q = t.getBoundingClientRect(); return q.left < r.left - 1 || q.right > r.right + 1 || q.top < r.top - 1 || q.bottom > r.bottom + 1; }).map(t => t.textContent); })`)
-			if len(out) > 0 {
-				t.Errorf("clipped texts: %q", out)
-			}
-			b.shot("page")
 		})
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 // accounting is where the messages of each run went, and how steadily they came.
 func (b *builder) accounting(w *markup.Writer) error {
-	w.Raw(`<h2>Messages and throughput</h2><div class="scroll" tabindex="0" role="region" aria-label="Messages and throughput"><table class="accounts"><thead><tr><th scope="col">load</th><th scope="col">run</th>`)
+	w.Raw(`<h2>Messages and throughput</h2><div class="scroll" tabindex="0" role="region" aria-label="Messages and throughput"><table class="accounts"><caption class="unseen">Messages and throughput of each run</caption><thead><tr><th scope="col">load</th><th scope="col">run</th>`)
 	for _, name := range []string{"repeat", "scheduled", "received", "received/s"} {
 		w.El("th", name, "scope", "col", "class", "num")
 	}

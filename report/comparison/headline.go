@@ -39,11 +39,11 @@ func (b *builder) headline(w *markup.Writer) error {
 	w.El("h1", b.title(), "class", "run")
 	w.Raw(`<p class="meta">`).Text(b.latencyName() + ", " + plural(b.runs(), "run", "runs")).Raw(`</p>`)
 	if badges := b.badges(); len(badges) > 0 {
-		w.Raw(`<p class="badges">`)
+		w.Raw(`<ul class="badges">`)
 		for _, x := range badges {
-			w.El("span", x[0], "class", "badge", "title", x[1]).Raw(" ")
+			w.Raw(`<li>`).El("span", x[0], "class", "badge").Raw(` `).Text(x[1]).Raw(`</li>`)
 		}
-		w.Raw(`</p>`)
+		w.Raw(`</ul>`)
 	}
 	severity, text := b.verdict()
 	w.Open("p", "class", "verdict "+severity, "id", "verdict", "data-severity", severity)

@@ -134,7 +134,7 @@ func (b *builder) class(label string) int {
 func (b *builder) values(w *markup.Writer, index int, l *load, curves []figure.RatioCurve, points [][]compare.Point) {
 	w.Open("details", "class", "data", "data-key", "quantiles-"+itoa(index)).Raw(`<summary>The quantiles behind these figures</summary>`)
 	w.Raw(`<div class="scroll tall" tabindex="0" role="region"`).Raw(` aria-label="`).Text("Quantiles at " + l.name)
-	w.Raw(`"><table class="series"><thead><tr><th scope="col">run</th><th scope="col">percentile</th><th scope="col">base</th><th scope="col">new</th><th scope="col">ratio</th><th scope="col">low</th><th scope="col">high</th></tr></thead><tbody>`)
+	w.Raw(`"><table class="series"><caption>`).Text("Quantiles at " + l.name + ", and by what ratio they differ, with its 95 % interval").Raw(`</caption><thead><tr><th scope="col">run</th><th scope="col">percentile</th><th scope="col">base</th><th scope="col">new</th><th scope="col">ratio</th><th scope="col">low</th><th scope="col">high</th></tr></thead><tbody>`)
 	for k, curve := range curves {
 		for _, q := range points[k] {
 			w.Raw(`<tr>`).El("td", curve.Label).El("td", analysis.FormatPercent(q.Percent))

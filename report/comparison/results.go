@@ -57,7 +57,7 @@ func (b *builder) results(w *markup.Writer) error {
 // for each percentile of each load, and one for its throughput.
 func (b *builder) table(w *markup.Writer, index int, p *compare.Pair) {
 	t := p.Table()
-	w.Raw(`<div class="scroll" tabindex="0" role="region"`).Raw(` aria-label="`).Text("Results: " + p.New + " against " + p.Base).Raw(`"><table class="comparison"><thead><tr>`)
+	w.Raw(`<div class="scroll" tabindex="0" role="region"`).Raw(` aria-label="`).Text("Results: " + p.New + " against " + p.Base).Raw(`"><table class="comparison"><caption class="unseen">`).Text(p.New + " against " + p.Base).Raw(`</caption><thead><tr>`)
 	titles := map[string]string{
 		"p":          "adjusted for the number of tests (Holm)",
 		"by":         "how it was compared",

@@ -128,5 +128,5 @@ try {
   view.follow = held.follow = route;
   new Opening({ files: given, error }).listen();
 } catch (e) {
-  view.fail(Texts.asWritten(e.message));
+  view.still(Texts.asWritten(e.message));
 }

@@ -1,6 +1,7 @@
 // The site: a list of runs, and the run or runs that the address names or that
 // were dropped.
 import { Analyzer } from "./analyzer.js";
+import { Focus } from "./focus.js";
 import { Opened } from "./opened.js";
 import { Opening } from "./opening.js";
 import { Texts } from "./texts.js";
@@ -9,9 +10,22 @@ import { View } from "./view.js";
 const $ = (id) => document.getElementById(id);
 const main = $("main"), list = $("run-list"), loading = $("loading");
 
+// The focus follows what a person opens, once they have done something.
+let acted = false;
+for (const kind of ["keydown", "pointerdown"]) document.addEventListener(kind, () => { acted = true; }, { capture: true, once: true });
+
+let spoken = 0; // when those who hear the page were told of progress, ms
+
 function progress(text, part) {
+  const begins = Boolean(text) && loading.hidden;
   loading.hidden = !text;
+  if (!text || begins || Date.now() - spoken > 4000) {
+    $("loading-said").textContent = text;
+    spoken = Date.now();
+  }
   if (!text) return;
+  // Beside the button, not on it: the key that opened may still be down.
+  if (begins && acted && Focus.lost()) loading.focus({ preventScroll: true });
   $("loading-text").textContent = text;
   const bar = $("loading-bar");
   if (Number.isFinite(part)) bar.value = part; else bar.removeAttribute("value");
@@ -89,6 +103,7 @@ async function route() {
     clear();
     held.tell(n.has ? [Texts.gone] : []);
     document.title = Texts.runs;
+    if (acted) Focus.arrive(list);
     return;
   }
   try {
@@ -105,21 +120,26 @@ async function route() {
     }
     await view.show(View.address());
     progress("");
+    if (acted) Focus.arrive(main);
     main.dataset.ready = "true";
   } catch (e) {
     if (turn !== turns) return;
     if (e.cancelled) return error("");
     error(e.message);
+    if (acted) Focus.arrive(main);
   }
 }
 
-$("loading-cancel").addEventListener("click", () => {
+function cancel() {
   turns++;
   analyzer.stop("cancelled");
   progress("");
   held.tell([Texts.nothingOpen]);
   $("opening").open = true;
-});
+  if (acted && Focus.lost()) $("opening").querySelector("summary").focus({ preventScroll: true });
+}
+$("loading-cancel").addEventListener("click", cancel);
+document.addEventListener("keydown", (e) => { if (e.key === "Escape" && !loading.hidden) cancel(); });
 
 new Opening({
   files(files) {

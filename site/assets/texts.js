@@ -11,6 +11,7 @@ export class Texts {
   static span = (from, to, unit) => (from === to || to === undefined ? `${from} ${unit}`.trim() : `${from} to ${to} ${unit}`);
   static seconds = (s) => `${s} s`;
   static slow = "Slow message";
+  static read = (title, lines) => [title, ...lines.map(([name, text]) => `${name} ${text}`)].join(", ") + ".";
   static keys = "Arrow keys read values; drag, or use the three handles, to look at a part; Escape shows all of it.";
   static readKeys = "Arrow keys read values.";
   static computing = "Computing…";
@@ -36,6 +37,7 @@ export class Texts {
   static starting = "Starting the analyzer";
   static notLoaded = (file, status) => `${file}, which belongs to this page, could not be loaded${status ? ": " + status : ""}; reload the page`;
   static workerFailed = (reason) => `the analyzer's worker failed: ${reason || "it could not be loaded"}`;
+  static noWebAssembly = "this browser has no WebAssembly, or it is switched off, as some modes of protection do. The plain page of a run and the tables of a report can be read without it; `analyze` computes the same on the command line";
   static notStarted = (reason) => `the analyzer could not be started: ${reason}`;
   static ended = "the analyzer ended unexpectedly, most likely for want of memory; use `analyze report` on the command line";
   static noPicture = "the browser made no picture";

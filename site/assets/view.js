@@ -1,6 +1,9 @@
 // View binds the page's controls and address to an Analyzer. Values go in as
 // the address's text and come back as fragments of HTML; Go reads and writes
 // both.
+import { Controls } from "./controls.js";
+import { Focus } from "./focus.js";
+import { Links } from "./links.js";
 import { Plots } from "./plot.js";
 import { Texts } from "./texts.js";
 
@@ -15,6 +18,8 @@ export class View {
     this.queued = null;
     this.busy = false;
     this.plots = new Plots(this);
+    this.controls = new Controls(this);
+    this.links = new Links(this);
   }
 
   // address is the part of the address that is a view or names what to open.
@@ -23,82 +28,26 @@ export class View {
     return hash.includes("=") ? hash : "";
   }
 
+  get here() { return View.address(); }
+
   $(id) { return document.getElementById(id); }
 
-  // form puts the controls into their place and listens.
+  // form puts the controls into their place, or takes those that are there.
   form(html) {
-    const holder = this.$("controls-holder");
-    if (html) holder.innerHTML = html;
-    holder.hidden = false;
-    const f = this.$("controls");
-    this.keep = this.values();
-    f.addEventListener("submit", (e) => e.preventDefault());
-    const slider = this.$("warmup-slider"), number = this.$("warmup");
-    slider.addEventListener("input", () => {
-      number.value = this.edges()[Number(slider.value)];
-      slider.setAttribute("aria-valuetext", number.value + " s");
-      this.change("warmup", false);
-    });
-    slider.addEventListener("change", () => this.change("warmup", true));
-    number.addEventListener("change", () => this.change("warmup", true));
-    for (const name of ["percentiles", "latency", "interval"]) this.$(name).addEventListener("change", () => this.change(name, true));
-    for (const r of f.elements.scale) r.addEventListener("change", () => this.change("scale", true));
-    this.$("reset").addEventListener("click", () => { this.go(this.page(), true); });
-    this.$("cancel").addEventListener("click", () => this.cancel());
-    this.$("step").addEventListener("change", () => this.choose(this.$("step").value));
-    this.$("whole-step").addEventListener("click", () => this.set({ from: "", to: "" }, true));
+    this.controls.put(html);
     this.listen();
+    this.main.classList.add("live");
     this.only(this.$("step").value);
     this.plots.attach(this.main);
   }
 
-  listen() {
-    if (this.listening) return;
-    this.listening = true;
-    // A typed address gives one or both of these, depending on the browser.
-    const moved = () => { if (location.hash !== this.hash) { this.hash = location.hash; this.follow(); } };
-    this.hash = location.hash;
-    window.addEventListener("popstate", moved);
-    window.addEventListener("hashchange", moved);
-    // A button that names keys of the address and their values sets them: an
-    // empty value takes the key away.
-    document.addEventListener("click", (e) => {
-      const b = e.target.closest && e.target.closest("button[data-set]");
-      if (!b) return;
-      const p = new URLSearchParams(View.address());
-      for (const [k, v] of new URLSearchParams(b.dataset.set)) if (v) p.set(k, v); else p.delete(k);
-      location.hash = p.toString();
-    });
-    document.addEventListener("click", (e) => {
-      const a = e.target.closest && e.target.closest("a[data-goto]");
-      if (!a) return;
-      const id = a.getAttribute("href").slice(1), step = /^step-(\d+-\d+)$/.exec(id);
-      const go = () => {
-        const target = document.getElementById(id);
-        if (!target) return;
-        target.scrollIntoView();
-        target.tabIndex = -1;
-        target.focus({ preventScroll: true });
-      };
-      if (!step && !document.getElementById(id)) return;
-      e.preventDefault();
-      if (step && this.chosen && step[1] !== this.chosen) this.choose(step[1]).then(go);
-      else go();
-    });
-    let timer;
-    window.addEventListener("resize", () => {
-      clearTimeout(timer);
-      timer = setTimeout(() => { if (this.shown !== null && Math.abs(this.fit() - this.width) > 40) this.show(View.address()); }, 200);
-    });
-  }
+  listen() { this.links.listen(); }
 
   // follow shows what the address says, after back, forward or a typed one.
   follow() {
     if (location.hash && !View.address()) return; // an anchor
     this.show(View.address());
   }
-
-  edges() { return this.$("warmup-slider").dataset.edges.split(" "); }
 
   // page is the address's own part: what is open.
   page(fragment = View.address()) {
@@ -134,20 +83,6 @@ export class View {
     return Boolean(box && !box.checked);
   }
 
-  // change puts one control's value into the address's text and shows it.
-  // A final one becomes an entry of the history.
-  change(name, final) {
-    this.touched = name;
-    const p = new URLSearchParams(View.address());
-    const f = this.$("controls");
-    let value = f.elements[name].value.trim();
-    if (name === "warmup" && value !== "") value += "s";
-    if (value === "") p.delete(name); else p.set(name, value);
-    this.go(p.toString(), final, name === "warmup");
-  }
-
-  go(fragment, final, quick = false) { return this.show(fragment, final, quick); }
-
   fit() { return Math.floor(this.main.clientWidth - parseFloat(getComputedStyle(this.main).paddingLeft) * 2 - 12); }
 
   // show asks for a view; of several asked while one is computed, the last
@@ -162,7 +97,7 @@ export class View {
   async run() {
     this.busy = true;
     this.main.dataset.computing = "true"; // at once, while aria-busy waits until it is worth telling
-    const timers = [setTimeout(() => this.working(true), 120), setTimeout(() => { if (this.$("cancel")) this.$("cancel").hidden = false; }, 600)];
+    const timers = [setTimeout(() => this.working(true), 120), setTimeout(() => this.controls.offer("cancel", true), 600)];
     try {
       while (this.queued) {
         const q = this.queued;
@@ -178,7 +113,7 @@ export class View {
           this.width = width;
           this.put(doc, q);
         } catch (e) {
-          if (e.cancelled) { this.restore(); this.say(Texts.cancelled); break; }
+          if (e.cancelled) { this.controls.restore(); this.say(Texts.cancelled); break; }
           this.fail(e.message);
         }
       }
@@ -193,7 +128,7 @@ export class View {
   working(on) {
     this.main.setAttribute("aria-busy", String(on));
     if (on) this.say(Texts.computing);
-    else if (this.$("cancel")) this.$("cancel").hidden = true;
+    else this.controls.offer("cancel", false);
   }
 
   cancel() {
@@ -224,7 +159,7 @@ export class View {
 
   // put replaces the fragments, and keeps what was unfolded or scrolled.
   put(doc, q) {
-    const kept = new Set(), focus = this.focused();
+    const kept = new Set(), focus = Focus.kept(this.main);
     for (const [i, r] of doc.regions.entries()) {
       let el = this.$(r.id);
       if (!el) {
@@ -246,86 +181,29 @@ export class View {
     this.fail("");
     const page = this.page(q.fragment);
     const address = [page, doc.fragment].filter(Boolean).join("&");
-    if (q.final && address !== View.address()) {
-      history.pushState(null, "", address ? "#" + address : location.pathname + location.search);
-      this.hash = location.hash;
-    }
+    if (q.final && address !== View.address()) this.links.enter(address);
     if (!performance.getEntriesByName("first-figure").length) performance.mark("first-figure");
-    if (!this.$("controls")) this.form(doc.form);
-    this.sync(doc.controls);
-    this.$("whole-step").hidden = !doc.controls.window;
-    if (this.shown !== null && this.shown !== doc.fragment) this.say(doc.change);
-    else this.say(doc.hint);
+    if (!this.controls.form) this.form(doc.form);
+    this.controls.sync(doc.controls);
+    // What a person did is told; what the page began with is explained.
+    const changed = q.final || this.shown !== doc.fragment || this.told !== undefined && this.told !== doc.change;
+    this.say(this.shown !== null && changed ? doc.change : doc.hint);
+    this.told = doc.change;
     this.shown = doc.fragment;
     this.main.dataset.view = doc.fragment;
     this.main.dataset.views = String(Number(this.main.dataset.views || 0) + 1);
   }
 
-  // focused remembers what has the focus in a figure; what comes back finds it
-  // again in the figure that was drawn anew.
-  focused() {
-    const el = document.activeElement, figure = el && el.closest && el.closest("figure[data-figure]");
-    const line = el && el.dataset && el.dataset.line;
-    if (!figure && !line) return null;
-    const at = line ? `[data-line="${line}"]` : `figure[data-figure="${figure.dataset.figure}"] ` + (el.dataset.handle ? `[data-handle="${el.dataset.handle}"]` : ".canvas");
-    return () => { const now = this.main.querySelector(at); if (now) now.focus({ preventScroll: true }); };
+  // still leaves the page as it was written, with all its steps, and says why
+  // nothing of it can be changed.
+  still(text) {
+    for (const el of this.main.querySelectorAll(":scope > [data-region]")) el.hidden = false;
+    this.fail(text);
+    this.main.classList.remove("live");
+    this.$("controls-holder").classList.add("still");
   }
 
-  // sync writes the values that Go understood into the controls, but not into
-  // one that is being used.
-  sync(c) {
-    const f = this.$("controls"), slider = this.$("warmup-slider");
-    slider.dataset.edges = c.edges.join(" ");
-    slider.max = String(Math.max(1, c.edges.length - 1));
-    const set = (el, v) => { if (document.activeElement !== el || el.type !== "text" && el !== slider) el.value = v; };
-    set(slider, c.slot);
-    slider.setAttribute("aria-valuetext", c.warmupText);
-    set(f.elements.warmup, c.warmup);
-    f.elements.percentiles.value = c.percentiles;
-    set(f.elements.latency, c.latency);
-    for (const [id, value, all] of [["step", c.step, c.steps], ["interval", c.interval, c.intervals]]) {
-      const select = this.$(id);
-      if (JSON.stringify([...select.options].map((o) => [o.value, o.text])) !== JSON.stringify(all)) select.replaceChildren(...all.map(([v, text]) => new Option(text, v)));
-      select.value = value;
-      select.closest(".field").hidden = all.length < 2;
-    }
-    for (const r of f.elements.scale) r.checked = r.value === c.scale;
-    this.keep = this.values();
-  }
+  say(text) { this.controls.say(text); }
 
-  values() {
-    const f = this.$("controls");
-    return ["warmup", "percentiles", "latency", "interval", "step"].map((n) => [n, f.elements[n].value]).concat([["slider", this.$("warmup-slider").value]]);
-  }
-
-  restore() {
-    const f = this.$("controls");
-    if (!f) return;
-    for (const [n, v] of this.keep) (n === "slider" ? this.$("warmup-slider") : f.elements[n]).value = v;
-  }
-
-  say(text) { if (this.$("status")) this.$("status").textContent = text; }
-
-  // fail shows an error beside the controls, or in the place of the page when
-  // there is none yet.
-  fail(text) {
-    const p = this.$("view-error") || this.$("page-error");
-    if (!p) return;
-    p.hidden = !text;
-    p.textContent = text;
-    const top = this.$("page-error");
-    if (!text && top) top.hidden = true;
-    if (text) this.say("");
-    for (const id of ["warmup", "percentiles"]) {
-      const input = this.$(id);
-      if (!input) continue;
-      if (text && this.touched === id) {
-        input.setAttribute("aria-invalid", "true");
-        input.setAttribute("aria-describedby", "view-error");
-      } else {
-        input.removeAttribute("aria-invalid");
-        input.removeAttribute("aria-describedby");
-      }
-    }
-  }
+  fail(text) { this.controls.fail(text); }
 }

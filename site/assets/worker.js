@@ -6,6 +6,7 @@ let memory = () => 0; // bytes of WebAssembly
 
 // start runs the program. m.module saves compiling it again after a cancel.
 async function start(m) {
+  if (typeof WebAssembly !== "object") throw new Error(Texts.noWebAssembly);
   const go = new Go();
   let instance, module = m.module;
   if (module) {

@@ -116,12 +116,12 @@ func perRateCaption(sum analysis.Summary, kind analysis.Kind, lines []rateLine, 
 	b.WriteString(marksCaption(lines, below))
 	empty := []string{}
 	for _, s := range sum.Steps {
-		if s.Latencies[kind.String()].N == 0 {
-			empty = append(empty, rateText(s.Rate))
+		if text := rateText(s.Rate); s.Latencies[kind.String()].N == 0 && !slices.Contains(empty, text) {
+			empty = append(empty, text)
 		}
 	}
 	if len(empty) > 0 {
-		fmt.Fprintf(&b, " Nothing was measured at %s msg/s.", list(slices.Compact(empty)))
+		fmt.Fprintf(&b, " Nothing was measured at %s msg/s.", list(empty))
 	}
 	if len(left) > 0 {
 		b.WriteString(" Only in the table: " + list(names(left)) + ".")

@@ -26,8 +26,9 @@ func overlayCommand() *cli.Command {
 		Usage:     "draw several runs into one figure of latency per rate",
 		ArgsUsage: "RUN RUN…",
 		Description: "Writes overlay.html and latency-per-rate.svg, with a line for each run and a table that has what an\n" +
-			"acknowledgement meant beside each number, and prints that table and the paths. It tests nothing:\n" +
-			"analyze compare does.\n\n" + runArgument,
+			"acknowledgement meant beside each number, and prints that table and the paths. Runs of one queue that\n" +
+			"stand beside other queues have a figure of their own, too. Without --scale the axis is logarithmic\n" +
+			"where medians differ by more than twenty times. It tests nothing: analyze compare does.\n\n" + runArgument,
 		UsageText: "   analyze overlay RUN RUN --out figures",
 		Flags: append(append(viewFlags(),
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "folder to write to", Value: "."},
@@ -64,28 +65,32 @@ func overlay(c *cli.Context) error {
 		all = append(all, analysis.Summarize(d, own))
 	}
 	labels := overlayLabels(all, c.Args().Slice())
-	f := figure.LatencyPerRate(overlaid(all, labels), v.Kind, figure.Style{LogScale: v.LogScale, Titled: true, Percentiles: v.Percentiles})
-	for i := range all {
-		f.Caption += fmt.Sprintf(" %s: %s", labels[i], all[i].DurabilityText())
-	}
+	figures := overlayFigures(all, labels, v, !c.IsSet("scale"))
 	header, rows := overlayTable(all, labels, v)
 	if err := makeFolder(dir); err != nil {
 		return err
 	}
-	svg := filepath.Join(dir, f.Name+".svg")
-	if err := writeFile(svg, func(w io.Writer) error { return f.WriteTo(w, "svg") }); err != nil {
+	page := filepath.Join(dir, "overlay.html")
+	if err := writeFile(page, func(w io.Writer) error { return overlayPage(w, figures, header, rows) }); err != nil {
 		return err
 	}
-	page := filepath.Join(dir, "overlay.html")
-	if err := writeFile(page, func(w io.Writer) error { return overlayPage(w, f, header, rows) }); err != nil {
-		return err
+	var paths []string
+	for _, f := range figures {
+		for _, i := range f.runs { // the file goes without the table
+			f.Caption += fmt.Sprintf(" %s: %s", labels[i], all[i].DurabilityText())
+		}
+		path := filepath.Join(dir, f.Name+".svg")
+		if err := writeFile(path, func(w io.Writer) error { return f.WriteTo(w, "svg") }); err != nil {
+			return err
+		}
+		paths = append(paths, path)
 	}
 	for _, row := range append([][]string{header}, rows...) {
 		if err := command.Print(c.App.Writer, "%s\n", strings.Join(cleaned(row), "\t")); err != nil {
 			return err
 		}
 	}
-	return command.Print(c.App.Writer, "%s\n%s\n", svg, page)
+	return command.Print(c.App.Writer, "%s\n", strings.Join(append(paths, page), "\n"))
 }
 
 // overlaid is one summary with the steps of all, each a variant of its run.
@@ -143,18 +148,24 @@ func cleaned(cells []string) []string {
 }
 
 // overlayPage is a page without scripts.
-func overlayPage(w io.Writer, f figure.Figure, header []string, rows [][]string) error {
+func overlayPage(w io.Writer, figures []overlayFigure, header []string, rows [][]string) error {
 	var b strings.Builder
+	f := figures[0]
 	b.WriteString("<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>" + html.EscapeString(f.Title) + "</title>\n" +
 		"<style>body{font:15px/1.5 system-ui,sans-serif;max-width:85rem;margin:2rem auto;padding:0 1rem}table{border-collapse:collapse}" +
-		"td,th{padding:.3rem .6rem;border-bottom:1px solid #ccc;text-align:left;vertical-align:top}td:not([rowspan]){white-space:nowrap}svg{max-width:100%;height:auto}</style>\n")
+		"td,th{padding:.3rem .6rem;border-bottom:1px solid #ccc;text-align:left;vertical-align:top}figure{margin:1rem 0}figcaption{color:#555;max-width:60rem}td:not([rowspan]){white-space:nowrap}td[rowspan]{min-width:22rem}.scroll{overflow-x:auto}svg{max-width:100%;height:auto}</style>\n")
 	b.WriteString("<h1>" + html.EscapeString(f.Title) + "</h1>\n")
-	svg, err := f.SVG()
-	if err != nil {
-		return err
+	for i, f := range figures {
+		if i > 0 {
+			b.WriteString("<h2>" + html.EscapeString(f.Title) + "</h2>\n")
+		}
+		svg, err := f.SVG()
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&b, "<figure>%s\n<figcaption>%s</figcaption></figure>\n", svg, html.EscapeString(f.Caption))
 	}
-	fmt.Fprint(&b, svg)
-	b.WriteString("\n<p>" + html.EscapeString(f.Caption) + "</p>\n<table><thead><tr>")
+	b.WriteString("<div class=\"scroll\"><table><thead><tr>")
 	for _, h := range header {
 		b.WriteString("<th>" + html.EscapeString(h) + "</th>")
 	}
@@ -176,7 +187,7 @@ func overlayPage(w io.Writer, f figure.Figure, header []string, rows [][]string)
 		}
 		b.WriteString("</tr>\n")
 	}
-	b.WriteString("</tbody></table>\n")
-	_, err = io.WriteString(w, b.String())
+	b.WriteString("</tbody></table></div>\n")
+	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -115,8 +115,8 @@ var notTraits = []string{
 var places = regexp.MustCompile(`^(data|store|log-store|bucket|endpoint|region|path-style|s3-.*|brokers|.*-url|.*-monitor|kafka-config|topic|through|.*-file|.*-creds|broker-.*|clock-.*)$`)
 
 // promises are the settings in a sentence on what an acknowledgement means: acks=all,
-// (appendfsync always), (sync_interval: always).
-var promises = regexp.MustCompile(`\b([a-z][a-z._]*)=([\w.]+)|\(([a-z][a-z._-]*):? ([a-z0-9]+)\)`)
+// (appendfsync always), (sync_interval: always). Other words in brackets are prose.
+var promises = regexp.MustCompile(`\b([a-z][a-z._]*)=([\w.]+)|\(([a-z][a-z._-]*): ([a-z0-9]+)\)|\((append[a-z]+) ([a-z]+)\)`)
 
 // traitsOf are the traits that all steps of a run share, by their names.
 func traitsOf(s *analysis.Summary) map[string]trait {
@@ -124,7 +124,7 @@ func traitsOf(s *analysis.Summary) map[string]trait {
 	for i := range s.Steps {
 		own := map[string]trait{}
 		for _, m := range promises.FindAllStringSubmatch(cmp.Or(s.Steps[i].Durability, s.Queue.Durability), -1) {
-			own[m[1]+m[3]] = trait{value: strings.TrimRight(m[2]+m[4], "."), sparse: true}
+			own[m[1]+m[3]+m[5]] = trait{value: strings.TrimRight(m[2]+m[4]+m[6], "."), sparse: true}
 		}
 		for name, value := range s.Steps[i].Settings {
 			switch {

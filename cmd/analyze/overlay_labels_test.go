@@ -43,7 +43,7 @@ func TestLabelsOfAnOverlay(t *testing.T) {
 	}{
 		"queues that differ": {[]analysis.Summary{plain, summaryOf("redis", "", "")}, "nats|redis"},
 		"one setting": {[]analysis.Summary{
-			summaryOf("rabbitmq", "by a majority (RabbitMQ 3.10.8).", "run-id=a seed=1 rabbitmq-type=quorum rabbitmq-url=amqp://a:1"),
+			summaryOf("rabbitmq", "by a majority (publisher confirms) (RabbitMQ 3.10.8).", "run-id=a seed=1 rabbitmq-type=quorum rabbitmq-url=amqp://a:1"),
 			summaryOf("rabbitmq", "by one server (RabbitMQ 3.10.8).", "run-id=b seed=2 rabbitmq-type=classic rabbitmq-url=amqp://b:2"),
 			plain}, "rabbitmq type=quorum|rabbitmq type=classic|nats"},
 		"what the server is set to": {[]analysis.Summary{

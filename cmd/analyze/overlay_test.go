@@ -3,8 +3,11 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+
+	"queuebench/analysis"
 )
 
 // Every number of an overlay has what an acknowledgement meant beside it, in the
@@ -71,5 +74,49 @@ func TestOverlayOfOtherTools(t *testing.T) {
 	}
 	if status, _, stderr := analyze(t, "overlay", fixture, file, "--out", dir); status != 1 || !strings.Contains(stderr, "overlay draws one latency") {
 		t.Errorf("two latencies: status %d, %q", status, stderr)
+	}
+}
+
+// Runs of one queue have a figure of their own beside other queues, and latencies
+// that are far apart a logarithmic axis unless one was asked for.
+func TestFiguresOfAnOverlay(t *testing.T) {
+	v := analysis.View{Percentiles: []float64{50, 99}}
+	of := func(kind string, medianNs int64) analysis.Summary {
+		s := summaryOf(kind, "x", "")
+		for i := range s.Steps {
+			p := analysis.Percentile{Ns: medianNs, Supported: true}
+			s.Steps[i].Rate = float64(100 * (i + 1))
+			s.Steps[i].Latencies = map[string]analysis.LatencySummary{v.Kind.String(): {N: 1000, Percentiles: map[string]analysis.Percentile{"50": p, "99": p}}}
+		}
+		return s
+	}
+	near, far := []analysis.Summary{of("a", 1e6), of("b", 2e6), of("a", 3e6)}, []analysis.Summary{of("a", 1e6), of("b", 2e6), of("a", 30e6)}
+	zeroTick := regexp.MustCompile(`<text[^>]*>\s*0\s*<`)
+	for name, c := range map[string]struct {
+		runs []analysis.Summary
+		free bool
+		want string // of each figure: its name and whether its axis is logarithmic
+	}{
+		"near":               {near, true, "latency-per-rate latency-per-rate-a"},
+		"far":                {far, true, "latency-per-rate:log latency-per-rate-a:log"},
+		"far, asked for":     {far, false, "latency-per-rate latency-per-rate-a"},
+		"one queue":          {[]analysis.Summary{near[0], near[2]}, true, "latency-per-rate"},
+		"each its own queue": {near[:2], true, "latency-per-rate"},
+	} {
+		var got []string
+		for _, f := range overlayFigures(c.runs, []string{"x", "y", "z"}[:len(c.runs)], v, c.free) {
+			svg, err := f.SVG()
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := f.Name
+			if !zeroTick.MatchString(string(svg)) { // a logarithmic axis has none
+				text += ":log"
+			}
+			got = append(got, text)
+		}
+		if text := strings.Join(got, " "); text != c.want {
+			t.Errorf("%s: %s, want %s", name, text, c.want)
+		}
 	}
 }

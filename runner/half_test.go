@@ -77,6 +77,7 @@ func (h *halves) config(t *testing.T, process string, role rawlog.Role) Config {
 	if err != nil {
 		t.Fatal(err)
 	}
+	closeAfter(t, log)
 	return Config{
 		Run: "test", Clock: c, Log: log, SpoolDir: spool, Half: &Half{}, Note: func(s string) { t.Log(process+":", s) },
 		Manifest: &rawlog.Manifest{Schema: rawlog.SchemaVersion, Run: "test", Clock: c.Identity(), Process: process, Role: role, Settings: map[string]string{}},

@@ -227,6 +227,7 @@ func TestAnInterruptWhileTheLogsStoreHangsSpoolsWithin2s(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	closeAfter(t, log)
 	r := newRig(t, memory.Config{}, 5_000_000, time.Hour)
 	r.cfg.Log, r.cfg.Clock, r.cfg.SpoolDir = log, c, spool
 	ctx, cancel := context.WithCancel(t.Context())

@@ -36,6 +36,7 @@ func newRig(t testing.TB, mem memory.Config, rate schedule.Rate, d time.Duration
 	if err != nil {
 		t.Fatal(err)
 	}
+	closeAfter(t, log)
 	return &rig{dir: filepath.Join(dir, "log"), cfg: Config{
 		Run: "test", Clock: c, Log: log,
 		Manifest: &rawlog.Manifest{Schema: rawlog.SchemaVersion, Run: "test", Clock: c.Identity()},
@@ -47,6 +48,15 @@ func newRig(t testing.TB, mem memory.Config, rate schedule.Rate, d time.Duration
 		SpoolDir: spool,
 		Note:     func(s string) { t.Log("note:", s) },
 	}}
+}
+
+// closeAfter closes the log of a run that may never have begun, when the test ends.
+func closeAfter(t testing.TB, log *logwriter.Log) {
+	t.Cleanup(func() {
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel() // what is left unsent is left
+		_, _ = log.Close(ctx)
+	})
 }
 
 // plan is the first plan of the run.

@@ -88,7 +88,7 @@ var mayEnter = map[string]string{
 	"internal/yamlfile":    "",
 	"internal/version":     "",
 	"internal/thriftwalk":  "",
-	"internal/parquettest": "",
+	"internal/parquettest": "internal/thriftwalk",
 	"internal/storeflags":  "internal/command objectstore",
 	"internal/versitygw":   "",
 	"exporter":             "analysis stats stats/hdrlog",

@@ -18,12 +18,12 @@ func (d *Digest) Coarsen(maxIntervals int) *Digest { return newCoarsener(d).to(m
 // coarsener makes a digest coarser, from one try to the next.
 type coarsener struct {
 	d    *Digest
-	keep [][]time.Duration // edges of each step, and what they lose; nil of one
-	fine []*Fine           // that was not looked at yet
+	keep []moments // of each step, and what it loses; nil of one
+	fine []*Fine   // that was not looked at yet
 }
 
 func newCoarsener(d *Digest) *coarsener {
-	return &coarsener{d, make([][]time.Duration, len(d.Steps)), make([]*Fine, len(d.Steps))}
+	return &coarsener{d, make([]moments, len(d.Steps)), make([]*Fine, len(d.Steps))}
 }
 
 func (c *coarsener) to(most int) *Digest {
@@ -34,7 +34,7 @@ func (c *coarsener) to(most int) *Digest {
 			continue
 		}
 		if c.fine[i] == nil {
-			c.keep[i], c.fine[i] = keepEdges(c.d, &c.d.Steps[i]), newCut(c.d, &c.d.Steps[i], View{}, true).keepFine()
+			c.keep[i], c.fine[i] = keepMoments(c.d, &c.d.Steps[i]), newCut(c.d, &c.d.Steps[i], View{}, true).keepFine()
 		}
 		s.coarsen(most, c.keep[i])
 		s.Fine = c.fine[i]
@@ -42,7 +42,7 @@ func (c *coarsener) to(most int) *Digest {
 	return out
 }
 
-func (s *StepDigest) coarsen(most int, keep []time.Duration) {
+func (s *StepDigest) coarsen(most int, keep moments) {
 	fine, coarse := s.Interval, s.Interval
 	for k := time.Duration(1); ; k *= 10 {
 		found := false
@@ -61,7 +61,7 @@ func (s *StepDigest) coarsen(most int, keep []time.Duration) {
 		j := i + 1
 		for j < len(s.Intervals) {
 			at := s.Intervals[j].Start
-			if at%coarse == 0 || at%fine != 0 || slices.Contains(keep, at) {
+			if at%coarse == 0 || at%fine != 0 || slices.Contains(keep.edges, at) {
 				break
 			}
 			j++
@@ -70,29 +70,7 @@ func (s *StepDigest) coarsen(most int, keep []time.Duration) {
 		i = j
 	}
 	s.Interval, s.Intervals = coarse, out
-	s.Seconds = fewerSeconds(s.Seconds)
-}
-
-// maxSecondRows is how many rows of the table seconds a coarse digest has at
-// most.
-const maxSecondRows = 600
-
-// fewerSeconds joins neighbouring rows until there are no more than
-// maxSecondRows: counts are added, a level is that at the end.
-func fewerSeconds(rows []Second) []Second {
-	k := (len(rows) + maxSecondRows - 1) / maxSecondRows
-	if k <= 1 {
-		return rows
-	}
-	var out []Second
-	for i := 0; i < len(rows); i += k {
-		sum := rows[i]
-		for j := i + 1; j < min(i+k, len(rows)); j++ {
-			sum.follow(&rows[j])
-		}
-		out = append(out, sum)
-	}
-	return out
+	s.Seconds = binnedSeconds(s.Seconds, s.secondsBin(), keep.near)
 }
 
 // addIntervals adds up neighbours.

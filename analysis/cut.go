@@ -27,7 +27,8 @@ type cut struct {
 	ownLag                   stats.Compact
 	blocks                   int64
 	steady                   Steady
-	stalled                  []int // indexes into kept of the intervals that make the tail
+	stalled                  []int    // indexes into kept of the intervals that make the tail
+	binned                   []Second // see bins
 	summary                  StepSummary
 }
 
@@ -103,14 +104,19 @@ func (c *cut) describe(bare bool) {
 	}
 	for k := range NumKinds {
 		if c.tells(k) {
-			c.summary.Latencies[k.String()] = c.latency(k)
+			l := c.latency(k)
+			if !bare {
+				c.interval(k, &l)
+			}
+			c.summary.Latencies[k.String()] = l
 		}
 	}
 	c.summary.Stamps = s.Stamps
 	if !bare {
 		c.summary.Untrimmed = c.untrimmed()
 	}
-	c.summary.Levels = c.levels()
+	levels, every := c.levels()
+	c.summary.Levels, c.summary.LevelsEveryNs = levels, int64(every)
 	c.summary.Breakdown = c.breakdown()
 	c.summary.Recoveries = c.recoveries()
 	c.steady = s.steadyState(c.until)

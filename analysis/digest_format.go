@@ -217,7 +217,7 @@ func (r *stepRecord) stepDigest() (*StepDigest, error) {
 	if err := checkStages(r.Stages); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(r.Seconds.into(s), r.PerSecond.into(s), r.Fine.into(s), r.Breakdown.into(&s.Breakdown), r.Slowest.into(s)); err != nil {
+	if err := errors.Join(r.Seconds.into(s), r.PerSecond.into(s), r.Breakdown.into(&s.Breakdown), r.Slowest.into(s)); err != nil {
 		return nil, err
 	}
 	for _, e := range r.Events {
@@ -266,7 +266,7 @@ func (r *stepRecord) stepDigest() (*StepDigest, error) {
 			}
 		}
 	}
-	return s, nil
+	return s, r.Fine.into(s)
 }
 
 func marshalComment(word string, v any) ([]byte, error) {

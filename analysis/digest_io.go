@@ -135,24 +135,17 @@ func splitSigns(b []stats.Bucket) (neg, pos []stats.Bucket) {
 	return neg, b[i:]
 }
 
-// maxDigestBuckets bounds the memory of a digest that was read: 512 MB, some
-// seven times what ten rates of 300 intervals need.
-const maxDigestBuckets = 1 << 25
-
-// maxDigestIntervals bounds it, too: 24 days at a second each, some 1.2 GB.
 // maxDigestBytes is the most that a digest decompresses to.
-const (
-	maxDigestIntervals = 1 << 21
-	maxDigestBytes     = 1 << 30
-)
+const maxDigestBytes = 1 << 30
 
 // ReadDigest reads what WriteDigest writes, also gzipped. The error is
 // ErrNotDigest for anything else, and says where a digest is damaged or cut
 // short.
 func ReadDigest(r io.Reader) (*Digest, error) {
-	br := bufio.NewReaderSize(r, 64<<10)
+	packed, zipped := inflate.NewCounter(r), false
+	br := bufio.NewReaderSize(packed, 64<<10)
 	if magic, _ := br.Peek(2); len(magic) == 2 && magic[0] == 0x1f && magic[1] == 0x8b {
-		packed := inflate.NewCounter(br)
+		packed, zipped = inflate.NewCounter(br), true
 		z, err := gzip.NewReader(packed)
 		if err != nil {
 			return nil, fmt.Errorf("reading a digest: %w", err)
@@ -160,7 +153,7 @@ func ReadDigest(r io.Reader) (*Digest, error) {
 		defer z.Close()
 		br = bufio.NewReaderSize(inflate.Guard(z, packed, maxDigestBytes), 64<<10)
 	}
-	p := digestParser{log: hdrlog.NewReader(br)}
+	p := digestParser{log: hdrlog.NewReader(br), packed: packed, zipped: zipped}
 	for !p.ended {
 		if err := p.next(); err != nil {
 			if errors.Is(err, io.ErrUnexpectedEOF) || err == io.EOF {
@@ -175,13 +168,13 @@ func ReadDigest(r io.Reader) (*Digest, error) {
 
 type digestParser struct {
 	log     *hdrlog.Reader
+	packed  *inflate.Counter // of the file
+	zipped  bool
 	d       Digest
 	started bool
 	ended   bool
 	lines   int
-	buckets int
-	// intervals of all steps
-	intervals int
+	held    int64 // bytes, see hold
 	// The lines that the current step still owes.
 	step *StepDigest
 	own  []bool
@@ -234,6 +227,10 @@ func (p *digestParser) comment(text []byte) error {
 	if !ok {
 		return fmt.Errorf("the %s line is cut short", word)
 	}
+	if err := p.hold(jsonBytes(body)); err != nil {
+		return err
+	}
+	defer p.give(jsonBytes(body)) // what stays of it is counted below
 	if !p.started && string(word) != "manifest" {
 		return fmt.Errorf("%w: the first line is %q, not the manifest", ErrNotDigest, word)
 	}
@@ -246,7 +243,7 @@ func (p *digestParser) comment(text []byte) error {
 		if err := json.Unmarshal(body, &p.d.Manifest); err != nil {
 			return fmt.Errorf("manifest: %w", err)
 		}
-		return nil
+		return p.hold(jsonBytes(body))
 	case "reference":
 		var r Reference
 		if err := json.Unmarshal(body, &r); err != nil {
@@ -256,7 +253,7 @@ func (p *digestParser) comment(text []byte) error {
 			return fmt.Errorf("more than %d references", maxReferences)
 		}
 		p.d.References = append(p.d.References, r)
-		return nil
+		return p.hold(jsonBytes(body))
 	case "step":
 		if err := p.finishStep(); err != nil {
 			return err
@@ -265,8 +262,8 @@ func (p *digestParser) comment(text []byte) error {
 		if err := json.Unmarshal(body, &r); err != nil {
 			return fmt.Errorf("step: %w", err)
 		}
-		if p.intervals += len(r.Intervals.Scheduled); p.intervals > maxDigestIntervals {
-			return fmt.Errorf("more than %d intervals in one digest", maxDigestIntervals)
+		if err := p.hold(r.bytes()); err != nil {
+			return err
 		}
 		s, err := r.stepDigest()
 		if err != nil {
@@ -345,8 +342,8 @@ func (p *digestParser) histogram(l *hdrlog.Line) error {
 	if l.Tag != tag {
 		return fmt.Errorf("the histogram %q where %q is due", l.Tag, tag)
 	}
-	if p.buckets += len(l.Buckets); p.buckets > maxDigestBuckets {
-		return fmt.Errorf("more than %d buckets in one digest", maxDigestBuckets)
+	if err := p.hold(int64(len(l.Buckets)) * bucketBytes); err != nil {
+		return err
 	}
 	if len(l.Buckets) == 0 {
 		return fmt.Errorf("%q is empty", l.Tag)

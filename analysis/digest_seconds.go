@@ -127,15 +127,7 @@ func (s *StepDigest) Tells(column string) bool { return slices.Contains(s.Told, 
 
 // Span is how long row i of Seconds counted: a second, or more in a digest that
 // was made coarser.
-func (s *StepDigest) Span(i int) time.Duration {
-	if i > 0 {
-		return s.Seconds[i].At - s.Seconds[i-1].At
-	}
-	if len(s.Seconds) > 1 {
-		return s.Seconds[1].At - s.Seconds[0].At
-	}
-	return time.Second
-}
+func (s *StepDigest) Span(i int) time.Duration { return spanOf(s.Seconds, i) }
 
 // SecondsColumns are the names of the columns that SecondsOf takes.
 func SecondsColumns() []string {

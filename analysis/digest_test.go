@@ -209,27 +209,3 @@ func TestReadDigestRefusals(t *testing.T) {
 		}
 	}
 }
-
-func FuzzReadDigest(f *testing.F) {
-	f.Add(write(f, synthDigest(synthStep(f, 0, 100, sec, 500*ms, schedule(100, 100, steady(20*ms))))))
-	r := rand.New(rand.NewPCG(9, 9))
-	f.Add(write(f, randomDigest(r)))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		d, err := ReadDigest(bytes.NewReader(data))
-		if err != nil {
-			return
-		}
-		// What was read can be shown, written, and read again.
-		s := Summarize(d, View{})
-		var buf bytes.Buffer
-		if err := WriteText(&buf, s); err != nil {
-			t.Fatal(err)
-		}
-		for i := range d.Steps {
-			SeriesOf(&d.Steps[i], View{})
-		}
-		if _, err := ReadDigest(bytes.NewReader(write(t, d))); err != nil {
-			t.Fatalf("what was read and written is not read again: %v", err)
-		}
-	})
-}

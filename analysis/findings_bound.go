@@ -15,7 +15,7 @@ func (c *cut) behind() bool { return c.has("not-keeping-up") || c.has("overrun")
 // growth of the median of a latency per second, in ns; NaN where it has none.
 func (c *cut) growth(k Kind) float64 {
 	values, every := c.mediansOf(k)
-	return stats.TheilSen(values) / every.Seconds()
+	return stats.Slope(values) / every.Seconds()
 }
 
 // endBound says on which side of the acknowledgement the time of a queue that
@@ -57,7 +57,7 @@ const fewestRows = 5 // seconds after the cut that a rule of resources needs
 // the seconds at least.
 func cpuBound(c *cut) *Finding {
 	const busy = 0.85
-	rows, spans := c.seconds()
+	rows, spans := c.bins()
 	if !c.oneHost() || !c.step.Tells("cpu_ns") || len(rows) < fewestRows {
 		return nil
 	}
@@ -70,15 +70,15 @@ func cpuBound(c *cut) *Finding {
 	if share < busy {
 		return nil
 	}
-	return finding("cpu-bound", Warning, "Bound by the processors of the load's host: the runner used %.0f %% of %s at the median second.",
+	return finding("cpu-bound", Warning, "Bound by the processors of the load's host: the runner used %.0f %% of %s at the median %s.",
 		"What is measured is this machine as much as the queue. Give the load more processors or another host, a lower rate, or larger batches.",
-		share*100, plural(int64(cpus), "processor")).with("cpu_share", share).with("cpus", cpus)
+		share*100, plural(int64(cpus), "processor"), c.binName()).with("cpu_share", share).with("cpus", cpus)
 }
 
 // cpuSteal: a neighbour on the same machine took processor time.
 func cpuSteal(c *cut) *Finding {
 	const much = 0.03
-	rows, spans := c.seconds()
+	rows, spans := c.bins()
 	cpus := float64(c.digest.Manifest.Host.CPUs)
 	if cpus <= 0 || !c.step.Tells("steal_ns") || len(rows) == 0 {
 		return nil
@@ -89,8 +89,8 @@ func cpuSteal(c *cut) *Finding {
 		worst = max(worst, float64(rows[i].StealNs)/float64(spans[i])/cpus)
 	}
 	if share := steal / span / cpus; share >= much {
-		return finding("cpu-steal", Warning, "A neighbour took processor time: the hypervisor withheld %.1f %% of it over the step, %.0f %% in the worst second.",
-			"Latency of these moments is the machine's, not the queue's. Run again on a dedicated or quieter host.", share*100, worst*100).
+		return finding("cpu-steal", Warning, "A neighbour took processor time: the hypervisor withheld %.1f %% of it over the step, %.0f %% in the worst %s.",
+			"Latency of these moments is the machine's, not the queue's. Run again on a dedicated or quieter host.", share*100, worst*100, c.binName()).
 			with("steal_share", share).with("steal_share_worst", worst)
 	}
 	return nil
@@ -103,12 +103,13 @@ var linkSpeeds = []float64{100e6, 1e9, 2.5e9, 5e9, 10e9, 25e9, 40e9, 100e9}
 // what a common link carries.
 func networkBound(c *cut) *Finding {
 	const low, flat = 0.85, 0.05
-	rows, _ := c.seconds()
+	rows, spans := c.bins()
 	if !c.behind() || len(rows) < fewestRows {
 		return nil
 	}
+	levels := c.levelsOf(rows, spans)
 	for _, way := range []struct{ column, text string }{{"network_out_bytes", "sent"}, {"network_in_bytes", "received"}} {
-		l := c.summary.Levels[way.column]
+		l := levels[way.column]
 		bits := l.Mean * 8
 		for _, speed := range linkSpeeds {
 			if bits >= low*speed && bits <= speed && l.CoV < flat {
@@ -125,12 +126,13 @@ func networkBound(c *cut) *Finding {
 // and the same speed.
 func diskBound(c *cut) *Finding {
 	const least, flat = 20e6, 0.1
-	rows, _ := c.seconds()
+	rows, spans := c.bins()
 	if !c.behind() || len(rows) < fewestRows || !c.storeOnHost() {
 		return nil
 	}
+	levels := c.levelsOf(rows, spans)
 	for _, way := range []struct{ column, text string }{{"disk_written_bytes", "written"}, {"disk_read_bytes", "read"}} {
-		if l := c.summary.Levels[way.column]; l.Mean >= least && l.CoV < flat {
+		if l := levels[way.column]; l.Mean >= least && l.CoV < flat {
 			return finding("disk-bound", Warning, "Bound by the disks of this host, as it seems: %s were %s without a change (± %.1f %%), while the queue fell behind.",
 				"Give the queue faster disks or several, or a host of its own; fewer and larger writes (a longer commit interval or linger) cost latency.",
 				siText(l.Mean, "B/s"), way.text, l.CoV*100).with("bytes_per_s", l.Mean).with("cov", l.CoV)
@@ -168,8 +170,9 @@ func queueOnlyGrows(c *cut) *Finding {
 	}
 	var depth []float64
 	var largest float64
-	for i := range c.step.Seconds {
-		if s := &c.step.Seconds[i]; s.At-c.step.Span(i) < c.step.Duration {
+	c.bins()
+	for i := range c.binned {
+		if s := &c.binned[i]; s.At-spanOf(c.binned, i) < c.step.Duration {
 			depth = append(depth, float64(s.QueueDepth))
 			largest = max(largest, float64(s.QueueDepth))
 		}
@@ -183,7 +186,7 @@ func queueOnlyGrows(c *cut) *Finding {
 			return nil
 		}
 	}
-	last := c.step.Seconds[n-1].At
+	last := c.binned[n-1].At
 	return finding("producer-queue-grows", Warning, "The producers' own queue only grew: to %s within %s. Messages wait in the client, before the queue has them.",
 		"The client takes more than it sends. Polling it does not wait for that, it only serves delivery reports: hand over less, flush, or give it larger batches and more requests in flight.",
 		plural(int64(depth[n-1]), "message"), formatDuration(last.Round(time.Millisecond))).with("depth", depth[n-1]).with("depth_per_s", depth[n-1]/last.Seconds())

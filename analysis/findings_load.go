@@ -33,10 +33,10 @@ func (c *cut) mediansOf(k Kind) (values []float64, every time.Duration) {
 func (c *cut) risingBacklog() (perSecond float64, rises bool) {
 	var x []float64
 	half := max(c.step.Duration/2, c.warmup)
-	every := time.Second
-	for i, s := range c.step.Seconds {
+	every := c.step.secondsBin()
+	rows, _ := c.bins()
+	for _, s := range rows {
 		if s.At > half && s.At <= c.end {
-			every = c.step.Span(i)
 			if rate := c.rateAt(s.At); rate > 0 {
 				x = append(x, float64(s.Backlog)*c.step.Rate/rate)
 			}

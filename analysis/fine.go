@@ -3,6 +3,7 @@ package analysis
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"queuebench/stats"
@@ -181,9 +182,24 @@ func (c *cut) keepFine() *Fine {
 	return f
 }
 
-// keepEdges are the edges that stay when intervals are added up: those of the
-// cuts that are known, and around what a rule found at a moment.
-func keepEdges(d *Digest, s *StepDigest) []time.Duration {
+// moments are what stays as fine as it was when a step is made coarser: edges of
+// intervals, and rows of seconds within stretches of time.
+type moments struct {
+	edges     []time.Duration
+	stretches [][2]time.Duration
+}
+
+// near tells a row of seconds that stays by itself.
+func (m *moments) near(s *Second) bool {
+	return slices.ContainsFunc(m.stretches, func(x [2]time.Duration) bool {
+		return s.At >= x[0]-time.Second && s.At-2*time.Second <= x[1]
+	})
+}
+
+// keepMoments are the edges of the cuts that are known, and what lies around what
+// a rule found at a moment.
+func keepMoments(d *Digest, s *StepDigest) moments {
+	var out moments
 	warmup := DefaultWarmup(s.Duration)
 	if own, _, has := s.ownWarmup(); has {
 		warmup = own
@@ -200,8 +216,13 @@ func keepEdges(d *Digest, s *StepDigest) []time.Duration {
 		if c.steady.Found {
 			edges = append(edges, c.steady.From)
 		}
+		var worst time.Duration
+		for _, i := range c.stalled {
+			worst = max(worst, time.Duration(c.kept[i].Latency[EndToEnd].Max))
+		}
 		for _, i := range c.stalled {
 			edges = append(edges, c.kept[i].Start, c.kept[i].End)
+			out.stretches = append(out.stretches, [2]time.Duration{c.kept[i].Start, c.kept[i].End + worst})
 		}
 		if c.has("draining-a-burst") {
 			for _, iv := range c.busyEnds() {
@@ -212,7 +233,8 @@ func keepEdges(d *Digest, s *StepDigest) []time.Duration {
 			edges = append(edges, c.known())
 		}
 	}
-	return edges
+	out.edges = edges
+	return out
 }
 
 // fineRecord is Fine in a digest.
@@ -238,10 +260,15 @@ func (r *fineRecord) into(s *StepDigest) error {
 	if r == nil {
 		return nil
 	}
-	within := func(every int64, n int) bool {
-		return every > 0 && float64(every)*float64(n) < math.MaxInt64/2
+	end := int64(s.Duration)
+	if n := len(s.Intervals); n > 0 {
+		end = max(end, int64(s.Intervals[n-1].End))
 	}
-	if r.IntervalNs <= 0 || !within(r.EveryNs, max(len(r.Level), len(r.Publish))) || !within(r.WidthNs, len(r.Settling)) || len(r.Due) != len(r.P99) {
+	within := func(every int64, n int) bool {
+		return every > 0 && int64(n-1) <= end/every && float64(every)*float64(n) < math.MaxInt64/2
+	}
+	if r.IntervalNs <= 0 || !within(r.EveryNs, max(len(r.Level), len(r.Publish))) || !within(r.WidthNs, len(r.Settling)) ||
+		len(r.Due) != len(r.P99) || !within(int64(time.Second), len(r.Due)) || slices.ContainsFunc(r.Due, func(n int64) bool { return n < 0 }) {
 		return fmt.Errorf("what was kept of intervals of %d ns: %d levels of %d ns, %d of %d ns, %d and %d seconds", r.IntervalNs, len(r.Level), r.EveryNs, len(r.Settling), r.WidthNs, len(r.Due), len(r.P99))
 	}
 	s.Fine = &Fine{time.Duration(r.IntervalNs), time.Duration(r.EveryNs), r.Level, r.Publish, time.Duration(r.WidthNs), r.Settling, r.Due, r.P99}

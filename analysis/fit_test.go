@@ -44,8 +44,11 @@ func TestFit(t *testing.T) {
 	if n := len(small.Steps[0].Seconds); n > maxSecondRows {
 		t.Errorf("%d rows of seconds", n)
 	}
+	if e := Summarize(small, View{}).Steps[0].LevelsEveryNs; e != int64(3*sec) || Summarize(d, View{}).Steps[0].LevelsEveryNs != 0 {
+		t.Errorf("levels are said to be of %d ns", e)
+	}
 	for i := range d.Steps {
-		a, b := Summarize(d, View{}).Steps[i], Summarize(small, View{}).Steps[i]
+		a, b := SummarizePage(d, View{}).Steps[i], SummarizePage(small, View{}).Steps[i]
 		if x, y := indented(t, a.Latencies), indented(t, b.Latencies); !bytes.Equal(x, y) {
 			t.Errorf("step %d: the latencies differ", i)
 		}
@@ -111,7 +114,9 @@ func TestFindingsSurviveFewerIntervals(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(6, 11))
 	for i := range 5 {
-		d, most := restless(t, r), []int{12, 20, 50}[i%3]
+		// The last one is so long that its seconds are joined too.
+		long := i == 4
+		d, most := restless(t, r, long), []int{12, 20, 50}[i%3]
 		name := fmt.Sprintf("random %d", i)
 		coarse := d.Coarsen(most)
 		sameFindings(t, name, d, coarse, View{})
@@ -134,9 +139,11 @@ func TestFindingsSurviveFewerIntervals(t *testing.T) {
 
 // restless is a run with anything in it: stalls of any length, faults, a slow
 // start, growth, tails.
-func restless(t *testing.T, r *rand.Rand) *Digest {
-	d := time.Duration(20+r.IntN(41)) * sec
-	const rate = 200
+func restless(t *testing.T, r *rand.Rand, long bool) *Digest {
+	d, rate := time.Duration(20+r.IntN(41))*sec, 200.0
+	if long {
+		d, rate = time.Duration(1300+r.IntN(700))*sec, 20
+	}
 	level := time.Duration(5+r.IntN(50)) * ms
 	start, grow := time.Duration(r.IntN(8))*sec, float64(r.IntN(3))*r.Float64()
 	type hold struct{ from, to time.Duration }
@@ -170,20 +177,35 @@ func restless(t *testing.T, r *rand.Rand) *Digest {
 	return synthDigest(s)
 }
 
-// Rows of seconds that are joined keep sums, largest values and last levels.
-func TestFewerSeconds(t *testing.T) {
+// Rows of seconds that are joined keep sums, largest values and last levels; some
+// stay by themselves, and what is joined again is the same.
+func TestBinnedSeconds(t *testing.T) {
 	var rows []Second
 	var cpu int64
 	for i := range int64(1300) {
-		rows = append(rows, Second{At: time.Duration(i+1) * sec, CPUNs: i, Backlog: i, ScheduleLagNs: 5000 - i})
+		// Taken a moment late, as rows are.
+		rows = append(rows, Second{At: time.Duration(i+1)*sec + time.Duration(i%7)*ms, CPUNs: i, Backlog: i, ScheduleLagNs: 5000 - i})
 		cpu += i
 	}
-	got := fewerSeconds(rows)
+	s := &StepDigest{Duration: 1300 * sec, Seconds: rows}
+	bin := s.secondsBin()
+	if bin != 3*sec {
+		t.Fatalf("rows of %s", bin)
+	}
+	got := binnedSeconds(rows, bin, nil)
 	var sum int64
 	for _, r := range got {
 		sum += r.CPUNs
 	}
-	if len(got) > maxSecondRows || sum != cpu || got[0].Backlog != 2 || got[0].ScheduleLagNs != 5000 || got[len(got)-1].Backlog != 1299 {
+	if len(got) != 434 || sum != cpu || got[0].Backlog != 2 || got[0].ScheduleLagNs != 5000 || got[len(got)-1].Backlog != 1299 {
 		t.Errorf("%d rows, %d ns of CPU, %+v, %+v", len(got), sum, got[0], got[len(got)-1])
+	}
+	keep := moments{stretches: [][2]time.Duration{{100 * sec, 110 * sec}}}
+	some := binnedSeconds(rows, bin, keep.near)
+	if len(some) < len(got)+8 || len(some) > len(got)+13 {
+		t.Errorf("%d rows, and %d where some stay by themselves", len(got), len(some))
+	}
+	if again := binnedSeconds(some, bin, nil); !reflect.DeepEqual(again, got) {
+		t.Errorf("joined once more they are others: %+v, %+v", again[30:40], got[30:40])
 	}
 }

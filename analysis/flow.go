@@ -1,6 +1,9 @@
 package analysis
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Flow is what moved through the queue in a step, second by second.
 type Flow struct {
@@ -24,10 +27,17 @@ type FlowPoint struct {
 	PerS       float64
 }
 
-// Depth is how many messages were where, at a time since the step's start.
+// Depth is how many messages were where, at a time since the step's start: in the
+// queue, on their way to it, and of these in the queue of the producers' client.
 type Depth struct {
-	At                time.Duration
-	Backlog, InFlight int64
+	At                        time.Duration
+	Backlog, InFlight, Client int64
+}
+
+// ClientQueue tells whether the producers' client had a queue of its own that was
+// ever more than empty.
+func (f *Flow) ClientQueue() bool {
+	return slices.ContainsFunc(f.Depths, func(d Depth) bool { return d.Client > 0 })
 }
 
 // Mark is an event that a figure points at: a fault, a rebalance.
@@ -73,7 +83,7 @@ func FlowOf(s *StepDigest, v View) Flow {
 		out.Received = append(out.Received, FlowPoint{at, at + time.Second, float64(n)})
 	}
 	for _, sec := range s.Seconds {
-		out.Depths = append(out.Depths, Depth{sec.At, sec.Backlog, sec.InFlight})
+		out.Depths = append(out.Depths, Depth{sec.At, sec.Backlog, sec.InFlight, sec.QueueDepth})
 	}
 	return out
 }

@@ -69,6 +69,7 @@ type recorder struct {
 	free      []*liveInterval
 	clock     int64 // counts uses
 	last      *liveInterval
+	memory    *budget // of what is at rest; nil for none
 }
 
 // liveInterval is an interval that is being counted.
@@ -134,9 +135,17 @@ func (r *recorder) rest(l *liveInterval) {
 	}
 	for i, k := range r.series {
 		if l.counters[i].N() > 0 {
-			h := iv.series(k)
-			*h = stats.Sum(*h, l.counters[i].Take().Coarse())
+			r.add(iv.series(k), l.counters[i].Take().Coarse())
 		}
+	}
+}
+
+// add adds to a histogram at rest.
+func (r *recorder) add(to *stats.Compact, h stats.Compact) {
+	before := len(to.Buckets)
+	*to = stats.Sum(*to, h)
+	if r.memory != nil {
+		r.memory.take(int64(len(to.Buckets)-before) * bucketBytes)
 	}
 }
 
@@ -146,8 +155,7 @@ func (r *recorder) restCommon(l *liveInterval, iv *Interval) {
 	if !slices.ContainsFunc(r.alike, func(i int) bool { return l.counters[i].N() > 0 }) {
 		common := l.common.Take().Coarse()
 		for _, i := range r.alike {
-			h := iv.series(r.series[i])
-			*h = stats.Sum(*h, common)
+			r.add(iv.series(r.series[i]), common)
 		}
 		return
 	}

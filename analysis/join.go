@@ -116,8 +116,7 @@ type joiner struct {
 	single    bool // rows are counted one by one
 	only      bool // of latencies only the end-to-end one is wanted
 	openCount int
-	held      int64  // bytes, see hold
-	read      *int64 // bytes of the parts that were opened
+	memory    *budget
 	err       error
 }
 
@@ -143,7 +142,7 @@ func newJoiner(s *StepDigest, groups []string) *joiner {
 		producers: map[int32]*producer{}, aside: map[messageKey]*straggler{},
 		slowest: newSlowFinder(len(s.Intervals), 0, s.Duration),
 	}
-	j.read = new(int64)
+	j.memory = new(budget)
 	j.sending.alike = []int{recSendLag, recOwnLag}
 	return j
 }

@@ -82,7 +82,7 @@ func (s *receivedStream) batch(j *joiner) int {
 	if b.open -= n; b.open == 0 {
 		j.release(p, b, doneBlock)
 	}
-	s.ordered(&j.step.Accounting, c[0].Ints[pos], c[4].Ints[pos], seqs[:n])
+	s.ordered(j, c[0].Ints[pos], c[4].Ints[pos], seqs[:n])
 	return n
 }
 
@@ -170,13 +170,13 @@ func (s *receivedStream) stamped(stamps *Stamps, received int64, broker []int64)
 
 // ordered counts what came behind a later message of its producer and partition.
 // seqs ascend.
-func (s *receivedStream) ordered(a *Accounting, producer, partition int64, seqs []int64) {
-	last := s.highest(highKey{producer, partition})
+func (s *receivedStream) ordered(j *joiner, producer, partition int64, seqs []int64) {
+	last := s.highest(j, highKey{producer, partition})
 	for _, seq := range seqs {
 		if seq >= *last {
 			break
 		}
-		a.OutOfOrder++
+		j.step.Accounting.OutOfOrder++
 	}
 	*last = max(*last, seqs[len(seqs)-1])
 }

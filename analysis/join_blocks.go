@@ -74,7 +74,9 @@ func (j *joiner) leftOf(b *block, i int) *straggler {
 
 func (j *joiner) release(p *producer, b *block, left *block) {
 	delete(p.blocks, b.index)
-	p.gone.put(b.index, left == asideBlock)
+	if p.gone.put(b.index, left == asideBlock) {
+		j.hold(goneBytes)
+	}
 	if p.rowBlock == b {
 		p.rowBlock = nil
 	}
@@ -82,7 +84,7 @@ func (j *joiner) release(p *producer, b *block, left *block) {
 		p.deliveryBlock = nil
 	}
 	if b.early != nil {
-		j.held -= int64(len(b.early)) * earlyBytes
+		j.give(int64(len(b.early)) * earlyBytes)
 		b.early = nil
 	}
 	j.openCount--

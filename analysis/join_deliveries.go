@@ -111,6 +111,9 @@ func (j *joiner) perSecond(received, n int64) {
 	if received < j.start || second < 0 || second >= maxSeconds {
 		return // a skewed clock, which has its own finding
 	}
+	if more := second + 1 - int64(len(j.step.ReceivedPerSecond)); more > 0 && j.memory != nil {
+		j.hold(8 * more)
+	}
 	for int64(len(j.step.ReceivedPerSecond)) <= second {
 		j.step.ReceivedPerSecond = append(j.step.ReceivedPerSecond, 0)
 	}

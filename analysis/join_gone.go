@@ -44,9 +44,10 @@ func (g *goneBlocks) at(index int64) *block {
 	return nil
 }
 
-func (g *goneBlocks) put(index int64, aside bool) {
+// put tells how a block went, and whether that took a page.
+func (g *goneBlocks) put(index int64, aside bool) (page bool) {
 	p := g.page(index)
-	if p == nil {
+	if page = p == nil; page {
 		if g.pages == nil {
 			g.pages = map[int64]*gonePage{}
 		}
@@ -57,4 +58,5 @@ func (g *goneBlocks) put(index int64, aside bool) {
 	if aside {
 		p[index&(goneSize-1)] = goneAside
 	}
+	return page
 }

@@ -13,7 +13,11 @@ import (
 func (j *joiner) run(sent []*sentStream, received []*receivedStream) error {
 	sent, received = slices.Clone(sent), slices.Clone(received)
 	slack := int64(j.step.Interval)
+	j.sending.memory, j.receiving.memory = j.memory, j.memory
 	for j.err == nil && len(sent)+len(received) > 0 {
+		if j.memory.over() {
+			return j.memory.tooMuch("what was counted of a step, with what is in flight,")
+		}
 		s, nextSent := earliest(sent)
 		r, nextReceived := earliest(received)
 		if s >= 0 && (r < 0 || sent[s].head() <= received[r].head()) {

@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -42,6 +43,35 @@ var moreExamples = map[string]func(t *testing.T, in string) string{
 		j.finish()
 		of := func(k Kind) string { return FormatLatency(s.Intervals[0].Latency[k].Max) }
 		return fmt.Sprintf("end-to-end %s, from send %s, publish %s, send lag %s, broker to consumer %s", of(EndToEnd), of(EndToEndFromSend), of(Publish), of(SendLag), of(BrokerToConsumer))
+	},
+	"intervals": func(t *testing.T, in string) string {
+		levels := numbers(t, afterColon(in))
+		each, n := 100, 40
+		s := synthStep(t, 0, float64(each), time.Duration(n)*sec, sec, schedule(each*n, float64(each), func(i int, _ time.Duration) time.Duration {
+			level := levels[i/each%len(levels)]
+			return time.Duration(level*1e6) + time.Duration(i%each)*200*time.Microsecond
+		}))
+		var text []string
+		l := latencyOf(summarizeOne(t, s, all()), EndToEnd)
+		for _, p := range []string{"50", "99"} {
+			x := l.Percentiles[p]
+			text = append(text, fmt.Sprintf("p%s %s, %s", p, x.Text(), cmp.Or(x.IntervalText(), "none")))
+		}
+		return strings.Join(text, "; ")
+	},
+	"watermark": func(t *testing.T, in string) string {
+		s, j := counted1s()
+		x, d := numbers(t, part(in, "due at")), durations(in)
+		j.sentWhole, j.receivedWhole = false, false
+		for i, ms := range x {
+			j.producer(0).watermark = testStart + int64(d[0])
+			j.until = testStart + int64(d[0])
+			j.row(0, int64(i), testStart+int64(ms*1e6), testStart+int64(ms*1e6), testStart+int64(ms*1e6)+1e6, 0, rawlog.Acked)
+		}
+		j.delivery(0, 0, 0, testStart+int64(d[0])-1e6, rawlog.Null)
+		j.finish()
+		a := &s.Accounting
+		return fmt.Sprintf("scheduled %d, received %d, lost %d, unknown %d", a.Scheduled, a.Received, a.Lost, a.Unknown)
 	},
 	"runner-limited": func(t *testing.T, in string) string {
 		d := durations(in)

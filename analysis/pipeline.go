@@ -40,7 +40,7 @@ func (r *reading) pipeline(out *StepDigest, m *rawlog.Manifest, s *stepParts, pl
 		legs.Intervals = append(legs.Intervals, Interval{Start: iv.Start, End: iv.End})
 	}
 	j := newJoiner(legs, groups)
-	j.read = &r.bytes
+	j.memory = &r.memory
 	j.sending.free, j.receiving.free = r.sending, r.receiving
 	j.maxSeq = s.rows(rawlog.Sent.Name)
 	j.watermarks(s, planned)

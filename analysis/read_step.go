@@ -14,7 +14,7 @@ func (r *reading) step(m *rawlog.Manifest, s *stepParts, opt Options) (*StepDige
 	fail := func(err error) (*StepDigest, error) {
 		return nil, fmt.Errorf("step %d, repeat %d: %w", s.step, s.repeat, err)
 	}
-	planned := plannedStep(m, s.step, s.repeat)
+	planned, before := plannedStep(m, s.step, s.repeat), r.memory.held
 	sent, received, err := r.open(s, partitionsOf(m, planned) != 1, opt.EndToEndOnly)
 	defer func() {
 		for _, x := range sent {
@@ -51,6 +51,10 @@ func (r *reading) step(m *rawlog.Manifest, s *stepParts, opt Options) (*StepDige
 	}
 	out.ClockOffsets = r.timeline.used(s, out.StartNs, out.Duration)
 	from, to, edges := opt.View.fixedCut(out, planned)
+	grid := int64(out.Duration/out.Interval) * intervalBytes
+	if !r.memory.take(grid) {
+		return fail(r.memory.tooMuch("what becomes the intervals of all steps"))
+	}
 	out.Intervals = margin.around(newIntervals(out.Duration, out.Interval, slices.Concat(opt.Edges, defaultEdges(out, planned), edges)), out.Duration)
 
 	if isTail(planned) {
@@ -63,7 +67,7 @@ func (r *reading) step(m *rawlog.Manifest, s *stepParts, opt Options) (*StepDige
 		return out, nil
 	}
 	j := newJoiner(out, groups)
-	j.single, j.only, j.read = opt.single, opt.EndToEndOnly, &r.bytes
+	j.single, j.only, j.memory = opt.single, opt.EndToEndOnly, &r.memory
 	out.EndToEndOnly = opt.EndToEndOnly
 	j.sending.free, j.receiving.free = r.sending, r.receiving
 	j.maxSeq = s.rows(rawlog.Sent.Name)
@@ -91,6 +95,8 @@ func (r *reading) step(m *rawlog.Manifest, s *stepParts, opt Options) (*StepDige
 	} else if err := r.pipeline(out, m, s, planned, groups); err != nil {
 		return fail(err)
 	}
+	// The join is done: what it held is not.
+	r.memory.held = before + grid + out.bucketBytes() + 8*int64(len(out.ReceivedPerSecond))
 	if err := r.side(out, s); err != nil {
 		return fail(err)
 	}

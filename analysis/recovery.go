@@ -62,11 +62,11 @@ func (c *cut) recoverySeconds() []stats.Second {
 	if f := s.Fine; f != nil {
 		return f.recoverySeconds(s.ReceivedPerSecond)
 	}
-	n := int(s.Duration / time.Second)
+	n := min(int(s.Duration/time.Second), maxSeconds)
 	if !s.Complete {
 		n = min(n, len(s.ReceivedPerSecond)-1)
 	}
-	var out []stats.Second
+	out := make([]stats.Second, 0, max(0, n))
 	for i, at := 0, 0; i < n; i++ {
 		from, to := time.Duration(i)*time.Second, time.Duration(i+1)*time.Second
 		x := stats.Second{Start: int64(from), End: int64(to), P99: math.NaN()}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"queuebench/rawlog"
@@ -37,6 +38,9 @@ func (r *reading) each(s *stepParts, table string, columns []string, f func(acto
 				break
 			}
 			f(actor, x.cols, x.n)
+			if r.memory.over() {
+				return r.memory.tooMuch("what is kept of the table " + table)
+			}
 			x.pos = x.n
 		}
 		x.close()
@@ -74,6 +78,7 @@ func (r *reading) seconds(out *StepDigest, s *stepParts) error {
 			}
 			rows[actor] = append(rows[actor], row)
 		}
+		r.memory.take(int64(n) * secondBytes)
 	})
 	if len(rows) == 1 {
 		for _, only := range rows {
@@ -113,7 +118,9 @@ func (r *reading) batches(out *StepDigest, s *stepParts) error {
 				record(&bytes, v(1))
 				record(&put, v(3))
 				record(&commit, v(4))
+				had := len(out.CommitsPerSecond)
 				out.commitDone(v(7)-out.StartNs, CommitSecond{Commits: 1, Messages: v(0), Bytes: max(0, v(1)), MaxNs: max(0, v(3)) + v(4)}, v(2) > 1)
+				r.memory.take(int64(len(out.CommitsPerSecond)-had) * commitBytes)
 			}
 			if v(5) != rawlog.Null {
 				record(&fetch, v(5)+max(0, v(6)))
@@ -161,7 +168,8 @@ func (r *reading) events(out *StepDigest, s *stepParts) error {
 				more += n - i
 				return
 			}
-			e := Event{At: time.Duration(c[0].Ints[i] - out.StartNs), Actor: c[1].String(i), Kind: c[2].String(i), Text: c[3].String(i)}
+			e := Event{At: time.Duration(c[0].Ints[i] - out.StartNs), Actor: strings.Clone(c[1].String(i)), Kind: strings.Clone(c[2].String(i)), Text: strings.Clone(c[3].String(i))}
+			r.memory.take(eventBytes + int64(len(e.Actor)+len(e.Kind)+len(e.Text)))
 			if d := c[4].Ints[i]; d != rawlog.Null {
 				e.Duration = time.Duration(d)
 			}

@@ -24,7 +24,8 @@ type stream struct {
 	reader  rawlog.PartReader
 	open    bool
 	cols    []rawlog.Values
-	pos, n  int // in the batch
+	pos, n  int   // in the batch
+	held    int64 // bytes, by the reader
 	// alike is the end of rows that were found to be alike; those before single
 	// are counted one by one.
 	alike, single int
@@ -38,7 +39,8 @@ type reading struct {
 	timeline    *timeline
 	groups      map[string]int64 // of each process that consumes
 	done, total int64            // rows
-	bytes       int64            // of the parts that were opened
+	memory      budget
+	workspace   rawlog.Workspace // of all parts that are read
 	progress    func(done, total int64)
 	narrowed    bool // the step at hand is read as a span of its own
 	// Counters of the step before, for the next one: 17 MB each.
@@ -53,6 +55,7 @@ func (s *stream) load() (bool, error) {
 		}
 		if !s.open {
 			if s.next == len(s.parts) {
+				s.release()
 				return false, nil
 			}
 			if err := s.openPart(); err != nil {
@@ -61,6 +64,9 @@ func (s *stream) load() (bool, error) {
 		}
 		if s.reader.Next() {
 			s.pos, s.n = 0, s.reader.Len()
+			if err := s.hold(); err != nil {
+				return false, err
+			}
 			s.alike, s.single = 0, 0
 			read := s.reader.Columns()
 			for _, column := range s.times {
@@ -97,6 +103,7 @@ func (s *stream) openPart() error {
 	if err != nil {
 		return partError(s.read.src, want.name, err)
 	}
+	s.reader.Share(&s.read.workspace)
 	if err := s.reader.Open(obj, s.columns...); err != nil {
 		obj.Close()
 		return partError(s.read.src, want.name, err)
@@ -107,8 +114,25 @@ func (s *stream) openPart() error {
 			s.read.src.Address(), want.name, identityOf(got), got.Run, rawlog.ManifestName)
 	}
 	s.obj, s.open = obj, true
-	s.read.bytes += obj.Size()
+	s.read.memory.read += obj.Size()
+	return s.hold()
+}
+
+// hold counts what the reader holds by now.
+func (s *stream) hold() error {
+	held := streamBytes + s.reader.Held()
+	more := held - s.held
+	s.held = held
+	if !s.read.memory.take(more) {
+		return partError(s.read.src, s.parts[s.next].name, s.read.memory.tooMuch("with the parts of all actors that are read beside it, it"))
+	}
 	return nil
+}
+
+// release gives back what the reader held.
+func (s *stream) release() {
+	s.read.memory.take(-s.held)
+	s.held, s.reader = 0, rawlog.PartReader{}
 }
 
 func (s *stream) close() {
@@ -236,7 +260,7 @@ func (s *receivedStream) advance(j *joiner, limit int64) {
 		if !j.delivery(g, producer[i], seq[i], received[i], broker[i]) {
 			continue
 		}
-		last := s.highest(highKey{producer[i], partition[i]})
+		last := s.highest(j, highKey{producer[i], partition[i]})
 		if seq[i] < *last {
 			a.OutOfOrder++
 		} else {
@@ -246,13 +270,14 @@ func (s *receivedStream) advance(j *joiner, limit int64) {
 }
 
 // highest is the highest seq seen of a producer and partition, −1 before.
-func (s *receivedStream) highest(key highKey) *int64 {
+func (s *receivedStream) highest(j *joiner, key highKey) *int64 {
 	if s.last == nil || s.lastKey != key {
 		if s.high == nil {
 			s.high = map[highKey]*int64{}
 		}
 		s.lastKey, s.last = key, s.high[key]
 		if s.last == nil {
+			j.hold(highBytes)
 			s.last = new(int64)
 			*s.last = -1
 			s.high[key] = s.last

@@ -59,8 +59,9 @@ func (v View) Check(d *Digest) error {
 // told is a finding.
 func Summarize(d *Digest, v View) Summary { return summarize(d, v, false) }
 
-// SummarizePage is Summarize without Untrimmed, which no page shows and which
-// costs as much as all else.
+// SummarizePage is Summarize without Untrimmed and without the intervals of
+// percentiles: what no page shows, and no comparison, which has intervals of its
+// own, and which costs more than all else.
 func SummarizePage(d *Digest, v View) Summary { return summarize(d, v, true) }
 
 func summarize(d *Digest, v View, bare bool) Summary {

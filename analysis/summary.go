@@ -86,6 +86,10 @@ type StepSummary struct {
 	// Levels and resources after the cut, by their column's name in the table
 	// seconds.
 	Levels map[string]Level `json:"levels,omitempty"`
+	// LevelsEveryNs is over how long a value of Levels is, where a digest has joined
+	// the seconds of a long step: the largest count of a second was higher then, and
+	// a level is that at the end of each such stretch. Absent where it is a second.
+	LevelsEveryNs int64 `json:"levels_every_ns,omitempty"`
 	// Breakdown is by producer, consumer, group and partition, where there are
 	// several.
 	Breakdown *BreakdownSummary `json:"breakdown,omitempty"`
@@ -199,6 +203,10 @@ type Percentile struct {
 	// Imported: of data that another tool measured, which is shown whatever
 	// stands behind it.
 	Imported bool `json:"imported,omitempty"`
+	// LowNs and HighNs are the 95 % interval of what another stretch of the same run
+	// would have given; both 0 where there is none: see docs/method.md.
+	LowNs  int64 `json:"low_ns,omitempty"`
+	HighNs int64 `json:"high_ns,omitempty"`
 }
 
 // Severity grades a finding.

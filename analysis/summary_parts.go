@@ -33,18 +33,21 @@ func (x *StepSummary) Kept(s *StepDigest) []Interval {
 
 // seconds are the rows of the table seconds that lie within the cut.
 func (c *cut) seconds() (rows []Second, spans []time.Duration) {
-	for i := range c.step.Seconds {
-		span := c.step.Span(i)
-		if s := &c.step.Seconds[i]; span > 0 && s.At-span >= c.warmup-span/2 && s.At <= c.end+span/2 {
-			rows, spans = append(rows, *s), append(spans, span)
-		}
-	}
-	return rows, spans
+	return rowsWithin(c.step.Seconds, c.warmup, c.end)
 }
 
-// levels sums up the columns of the table seconds that any process told.
-func (c *cut) levels() map[string]Level {
+// levels sums up the columns of the table seconds that any process told, and says
+// over how long the longest row is, where it is longer than a second.
+func (c *cut) levels() (out map[string]Level, every time.Duration) {
 	rows, spans := c.seconds()
+	if longest := slices.Max(append(spans, 0)); longest > 3*time.Second/2 {
+		every = longest.Round(time.Second)
+	}
+	return c.levelsOf(rows, spans), every
+}
+
+// levelsOf sums up columns of rows.
+func (c *cut) levelsOf(rows []Second, spans []time.Duration) map[string]Level {
 	if len(rows) == 0 {
 		return nil
 	}

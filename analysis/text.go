@@ -48,6 +48,10 @@ func WriteText(w io.Writer, s Summary) error {
 		left = 1
 	}
 	writeTable(b, left, func() ([]string, [][]string) { return Table(s) })
+	if header, rows := IntervalTable(s); len(rows) > 0 {
+		fmt.Fprintf(b, "\n95 %% intervals of these percentiles, within the run: what another stretch of it would give, not another run\n")
+		writeTable(b, 0, func() ([]string, [][]string) { return header, rows })
+	}
 	writeWarmups(b, s)
 	writeReferences(b, s)
 

@@ -196,12 +196,20 @@ func throughputData(s analysis.Flow) Data {
 }
 
 func backlogData(s analysis.Flow) Data {
-	d := Data{Row: "second", Rows: "seconds", Note: "Messages at the end of each second.",
+	d := Data{Row: "second", Rows: "seconds", Note: "Messages at the end of each " + everyText(s.Depths) + ".",
 		Columns: []Column{{"at", "s", 0}, {"backlog", "messages", 1}, {"in flight", "messages", 1}}}
+	client := s.ClientQueue()
+	if client {
+		d.Columns = append(d.Columns, Column{"client's queue", "messages", 1})
+	}
 	for _, x := range s.Depths {
 		at := math.Round(x.At.Seconds()*1e3) / 1e3
 		d.Cells = append(d.Cells, DataRow{X: x.At.Seconds(), To: x.At.Seconds(),
 			Cells: []string{Number(at), strconv.FormatInt(x.Backlog, 10), strconv.FormatInt(x.InFlight, 10)}})
+		if client {
+			last := &d.Cells[len(d.Cells)-1]
+			last.Cells = append(last.Cells, strconv.FormatInt(x.Client, 10))
+		}
 	}
 	return d
 }

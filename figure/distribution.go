@@ -181,7 +181,7 @@ func distributionCaption(d analysis.Distribution, b bins, log bool) string {
 	if log {
 		text += " on the logarithmic axis"
 	}
-	text += "." + cutText(d.Warmup, d.Load) + windowText(d.Window) + loadNote(d.Load)
+	text += "." + cutText(d.Warmup, d.Load) + windowText(d.Window, d.Load) + loadNote(d.Load)
 	if !d.Supports(0.99) && d.N() > 0 {
 		text += " p99 has no line: too few messages or blocks support it."
 	}

@@ -32,7 +32,7 @@ func throughputFigure(s analysis.Flow, st Style) (Figure, *secondsFigure) {
 	}
 	f := Figure{
 		Name: fmt.Sprintf("throughput-over-time-%d-%d", s.Step, s.Repeat), Title: "Throughput over time" + atLoad(s.Load, s.Rate), style: st,
-		Caption: "Received: first deliveries in each second, by the time they were received, all consumer groups together; a last second that is not whole is left out. " + text + warmupText(s.Warmup, s.Load) + windowText(s.Window) + marksText(s.Marks),
+		Caption: "Received: first deliveries in each second, by the time they were received, all consumer groups together; a last second that is not whole is left out. " + text + warmupText(s.Warmup, s.Load) + windowText(s.Window, s.Load) + marksText(s.Marks),
 		draw:    fig.draw, Data: throughputData(s),
 	}
 	return f.named(fig.lines), fig
@@ -46,22 +46,53 @@ func BacklogOverTime(s analysis.Flow, st Style) Figure {
 }
 
 func backlogFigure(s analysis.Flow, st Style) (Figure, *secondsFigure) {
-	backlog, flight := make([]vertex, 0, len(s.Depths)), make([]vertex, 0, len(s.Depths))
+	var backlog, flight, client []vertex
 	for _, d := range s.Depths {
 		backlog = append(backlog, vertex{d.At.Seconds(), float64(d.Backlog)})
 		flight = append(flight, vertex{d.At.Seconds(), float64(d.InFlight)})
+		client = append(client, vertex{d.At.Seconds(), float64(d.Client)})
 	}
 	fig := &secondsFigure{
 		yName: "messages", warmup: s.Warmup, window: s.Window, duration: s.Duration, marks: s.Marks,
 		lines: []secondLine{{"backlog", 0, wholeRun(backlog)}, {"in flight", 4, wholeRun(flight)}},
 		empty: "nothing was recorded by the second",
 	}
+	text := backlogText(s)
+	if s.ClientQueue() {
+		fig.lines = append(fig.lines, secondLine{"client's queue", 2, wholeRun(client)})
+	}
 	f := Figure{
 		Name: fmt.Sprintf("backlog-over-time-%d-%d", s.Step, s.Repeat), Title: "Backlog over time" + atLoad(s.Load, s.Rate), style: st,
-		Caption: "Backlog: messages acknowledged and not yet received by the slowest consumer group, at the end of each second. In flight: handed to the queue's client and not yet acknowledged." + warmupText(s.Warmup, s.Load) + windowText(s.Window) + marksText(s.Marks),
+		Caption: text + warmupText(s.Warmup, s.Load) + windowText(s.Window, s.Load) + marksText(s.Marks),
 		draw:    fig.draw, Data: backlogData(s),
 	}
 	return f.named(fig.lines), fig
+}
+
+// backlogText says what the lines of backlog over time are.
+func backlogText(all ...analysis.Flow) string {
+	every, client := "", false
+	for i := range all {
+		every = max(every, everyText(all[i].Depths))
+		client = client || all[i].ClientQueue()
+	}
+	text := "Backlog: messages acknowledged and not yet received by the slowest consumer group (its lag), at the end of each " + every + ". In flight: handed to the queue's client and not yet acknowledged."
+	if client {
+		text += " Client's queue: of these, what the producers' client keeps and has not sent."
+	}
+	return text
+}
+
+// everyText is how far apart gauges lie.
+func everyText(depths []analysis.Depth) string {
+	var most time.Duration
+	for i := 1; i < len(depths); i++ {
+		most = max(most, depths[i].At-depths[i-1].At)
+	}
+	if most < 3*time.Second/2 {
+		return "second"
+	}
+	return Duration(most.Round(time.Second))
 }
 
 func (f Figure) named(lines []secondLine) Figure {
@@ -76,6 +107,8 @@ func warmupText(w time.Duration, l analysis.Load) string {
 	switch {
 	case w <= 0:
 		return ""
+	case l.Filled:
+		return " Shaded: the first " + Duration(w) + ", whose messages were cut from all numbers."
 	case l.Closed:
 		return " Shaded: the first " + Duration(w) + ", in which the operations of the warm-up began, cut from all numbers."
 	}
@@ -89,6 +122,8 @@ func cutText(w time.Duration, l analysis.Load) string {
 		return ""
 	case l.Closed:
 		return " The operations of the first " + Duration(w) + " were cut as warm-up."
+	case l.Filled:
+		return " The messages of the first " + Duration(w) + " were cut as warm-up."
 	}
 	return " The first " + Duration(w) + " of intended time were cut as warm-up."
 }
@@ -105,11 +140,18 @@ func loadNote(l analysis.Load) string {
 }
 
 // windowText says what part of the step the view looks at.
-func windowText(w *analysis.Window) string {
+func windowText(w *analysis.Window, l analysis.Load) string {
 	if w == nil {
 		return ""
 	}
-	return " Numbers are of what was intended from " + Duration(time.Duration(w.FromNs)) + " to " + Duration(time.Duration(w.ToNs)) + "."
+	what := "was intended"
+	switch {
+	case l.Closed:
+		what = "began"
+	case l.Filled:
+		what = "was handed over"
+	}
+	return " Numbers are of what " + what + " from " + Duration(time.Duration(w.FromNs)) + " to " + Duration(time.Duration(w.ToNs)) + "."
 }
 
 // bySecond adds up intervals shorter than a second, so that both lines of a

@@ -52,7 +52,7 @@ func overTimeCaption(s analysis.Series, lines []line, left []float64, below int,
 	} else {
 		b.WriteString(" Nothing was cut as warm-up.")
 	}
-	b.WriteString(windowText(s.Window))
+	b.WriteString(windowText(s.Window, s.Load))
 	b.WriteString(loadNote(s.Load))
 	if c := columnsIn(lines); c > 0 {
 		fmt.Fprintf(&b, " %d intervals are drawn in %d columns, of each line its lowest and its highest value.", len(s.Points), c)

@@ -97,9 +97,15 @@ func LatencyOverTimePanels(all []analysis.Series, variants []string, st Style) [
 	for i, s := range all {
 		panels = append(panels, panel{stepTitle(s.Load, s.Rate, variants[i], s.Repeat), LatencyOverTime(s, own)})
 	}
-	name, what := "latency-over-time", "of the messages of each interval, with the slowest dotted, over a raster of how many took how long"
+	name, what := "latency-over-time", "of the messages of each interval"
 	if all[0].Cumulative {
-		name, what = "latency-cumulative", "of all messages from the warm-up until then, with the slowest dotted"
+		name, what = "latency-cumulative", "of all messages from the warm-up until then"
+	}
+	if st.draws(analysis.LineMax, true) {
+		what += ", with the slowest dotted"
+	}
+	if st.draws(analysis.LineDensity, true) && !all[0].Cumulative {
+		what += ", over a raster of how many took how long"
 	}
 	title := upperFirst(kindName(all[0].Kind)) + " over time, by step"
 	return sheets(name, title, sameAxes+"Lines are percentiles of the "+kindName(all[0].Kind)+" ("+pathOf(all[0].Kind, all[0].Load)+") "+what+". Shaded: the warm-up, cut from all numbers. Dashed: faults and rebalances."+loadNote(all[0].Load), panels, st)
@@ -108,14 +114,21 @@ func LatencyOverTimePanels(all []analysis.Series, variants []string, st Style) [
 // ThroughputPanels and BacklogPanels draw these of several steps with one vertical
 // axis.
 func ThroughputPanels(all []analysis.Flow, variants []string, st Style) []Figure {
+	// Only a schedule says what is due.
+	beside := "due"
+	if len(all) > 0 && all[0].Load.Closed {
+		beside = "begun"
+	} else if len(all) > 0 && all[0].Load.Filled {
+		beside = "handed over"
+	}
 	return flowPanels(all, variants, st, "throughput-over-time", "Throughput over time, by step",
-		"Received: first deliveries in each second, all consumer groups together, beside what was due or begun in it.", throughputFigure)
+		"Received: first deliveries in each second, all consumer groups together, beside what was "+beside+" in it.", throughputFigure)
 }
 
 // BacklogPanels: see ThroughputPanels.
 func BacklogPanels(all []analysis.Flow, variants []string, st Style) []Figure {
 	return flowPanels(all, variants, st, "backlog-over-time", "Backlog over time, by step",
-		"Backlog: messages acknowledged and not yet received by the slowest consumer group, at the end of each second. In flight: handed to the queue's client and not yet acknowledged.", backlogFigure)
+		backlogText(all...), backlogFigure)
 }
 
 func flowPanels(all []analysis.Flow, variants []string, st Style, name, title, caption string, of func(analysis.Flow, Style) (Figure, *secondsFigure)) []Figure {

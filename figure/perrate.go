@@ -80,7 +80,7 @@ func LatencyPerRate(sum analysis.Summary, kind analysis.Kind, st Style) Figure {
 	}
 	f.Caption = perRateCaption(sum, kind, lines, left, below)
 	if len(sum.Steps) > 0 {
-		f.Caption += windowText(sum.Steps[0].Window)
+		f.Caption += windowText(sum.Steps[0].Window, analysis.Load{Closed: sum.Steps[0].Loop != nil})
 	}
 	if hidden > 0 {
 		f.Caption += " " + plural(hidden, "more setting is", "more settings are") + " in the table only."
@@ -136,7 +136,7 @@ func perRateCaption(sum analysis.Summary, kind analysis.Kind, lines []rateLine, 
 // any.
 func marksCaption(lines []rateLine, below int) string {
 	var b strings.Builder
-	repeats, hollow, beyond := false, false, false
+	repeats, hollow, beyond, interval := false, false, false, false
 	for _, l := range lines {
 		if l.reference > 0 {
 			continue
@@ -145,10 +145,14 @@ func marksCaption(lines []rateLine, below int) string {
 			repeats = repeats || i > 0 && l.marks[i-1].rate == m.rate
 			hollow = hollow || !m.value.Supported && !m.value.Beyond
 			beyond = beyond || m.value.Beyond
+			interval = interval || m.value.HighNs > 0
 		}
 	}
 	if repeats {
 		b.WriteString(" Each repeat has its own mark; the line joins the middle one of each rate.")
+	}
+	if interval {
+		b.WriteString(" A whisker is the 95 % interval of what another stretch of the same run would give, not another run.")
 	}
 	if hollow {
 		b.WriteString(" Hollow: too few messages or blocks support the value; the table shows a dash.")

@@ -59,6 +59,11 @@ func drawPerRate(c draw.Canvas, pal Palette, fc face, kind analysis.Kind, axis s
 					continue
 				}
 				shown = true
+				if low, ok := y.pos(float64(m.value.LowNs)); ok && m.value.HighNs > 0 {
+					if high, ok := y.pos(float64(m.value.HighNs)); ok {
+						whisker(data, p.X, data.Y(fr.Y.Norm(low)), data.Y(min(1, fr.Y.Norm(high))), style)
+					}
+				}
 				switch {
 				case m.value.Beyond:
 					p.X += aside(lines, i, m.rate)
@@ -95,6 +100,17 @@ func drawPerRate(c draw.Canvas, pal Palette, fc face, kind analysis.Kind, axis s
 		}
 		return ends
 	})
+}
+
+// whisker draws the interval of a mark.
+func whisker(data draw.Canvas, x, low, high vg.Length, style draw.LineStyle) {
+	const half = 2.5
+	style.Dashes, style.Width = nil, 0.9
+	low, high = max(low, data.Min.Y), min(high, data.Max.Y)
+	data.StrokeLine2(style, x, low, x, high)
+	for _, y := range []vg.Length{low, high} {
+		data.StrokeLine2(style, x-half, y, x+half, y)
+	}
 }
 
 // aside is how far the triangle of line i moves at a rate: all of them lie on

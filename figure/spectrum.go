@@ -238,7 +238,7 @@ func spectrumCaption(ds []analysis.Distribution, lines []spectrum, kind analysis
 		b.WriteString(cutText(ds[0].Warmup, load) + loadNote(load))
 	}
 	if len(ds) > 0 {
-		b.WriteString(windowText(ds[0].Window))
+		b.WriteString(windowText(ds[0].Window, ds[0].Load))
 	}
 	weak, cutOff := false, false
 	for _, l := range lines {

@@ -21,19 +21,15 @@ type chunk struct {
 }
 
 // open reads a column of a row group as it is stored.
-func (c *chunk) open(r *PartReader, l leaf, meta *format.ColumnMetaData, rows int) error {
-	start := meta.DataPageOffset
-	if d := meta.DictionaryPageOffset; d > 0 && d < start {
-		start = d
-	}
-	size := meta.TotalCompressedSize
+func (c *chunk) open(r *PartReader, l leaf, at *place, rows int) error {
+	start, size := at.start, at.size
 	switch {
-	case meta.NumValues != int64(rows):
-		return damaged("%d values for %d rows", meta.NumValues, rows)
+	case at.values != int64(rows):
+		return damaged("%d values for %d rows", at.values, rows)
 	case start < int64(len(magic)) || size < 0 || start > r.data || size > r.data-start:
 		return damaged("%d bytes at %d lie outside of the file's data", size, start)
-	case meta.Codec != format.Uncompressed && meta.Codec != format.Zstd:
-		return unsupported("compression by %v", meta.Codec)
+	case at.codec != format.Uncompressed && at.codec != format.Zstd:
+		return unsupported("compression by %v", at.codec)
 	}
 	b, err := readRange(r.obj, c.stored, start, size)
 	if err != nil {
@@ -42,7 +38,7 @@ func (c *chunk) open(r *PartReader, l leaf, meta *format.ColumnMetaData, rows in
 	if _, inMemory := r.obj.(interface{ Bytes() []byte }); !inMemory {
 		c.stored = b
 	}
-	c.leaf, c.codec, c.rows, c.begun, c.budget, c.rest = l, meta.Codec, rows, 0, MaxColumnBytes, b
+	c.leaf, c.codec, c.rows, c.begun, c.budget, c.rest = l, at.codec, rows, 0, MaxColumnBytes, b
 	c.page.left = 0
 	return nil
 }
@@ -112,7 +108,10 @@ func (c *chunk) nextPage(r *PartReader, v *Values) error {
 }
 
 // forget drops the dictionary of the row group before.
-func (v *Values) forget() { v.Dict, v.dictInts = v.Dict[:0], v.dictInts[:0] }
+func (v *Values) forget() {
+	clear(v.Dict) // and what its strings share
+	v.Dict, v.dictInts, v.text = v.Dict[:0], v.dictInts[:0], 0
+}
 
 // reset makes room for a batch.
 func (v *Values) reset(rows int) {

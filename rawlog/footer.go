@@ -15,7 +15,9 @@ import (
 // bound its memory together with the size of the file.
 const (
 	// MaxRowGroupRows is the most rows of a row group; logwriter writes 65,536.
-	MaxRowGroupRows = 1 << 18
+	MaxRowGroupRows = 1 << 17
+	// MaxRowGroups is the most row groups of a part; logwriter writes some 16.
+	MaxRowGroups = 1000
 	// MaxBatchRows is the most rows of a batch: what of its columns a join
 	// touches stays in a processor's cache.
 	MaxBatchRows = 2048
@@ -23,7 +25,7 @@ const (
 	// 65,536 numbers has half a megabyte.
 	MaxPageBytes = 16 << 20
 	// MaxColumnBytes is the most bytes of a column in a row group.
-	MaxColumnBytes = 64 << 20
+	MaxColumnBytes = 32 << 20
 	// MaxFooterBytes is the most bytes of a footer; 16 row groups have 30 kB.
 	MaxFooterBytes = 8 << 20
 )

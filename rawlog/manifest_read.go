@@ -1,6 +1,7 @@
 package rawlog
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,13 @@ import (
 
 // MaxManifestBytes is the most bytes of a run.json; 10,000 parts have 5 MB.
 const MaxManifestBytes = 64 << 20
+
+// What an honest run.json has: objects of 64 bytes and more on average, beyond
+// some thousand.
+const (
+	freeObjects = 1 << 16
+	leastObject = 64
+)
 
 // ReadManifest reads a run.json. A newer minor version is read, and what it
 // added is ignored; another major version is refused by name (ErrNewer,
@@ -22,6 +30,10 @@ func ReadManifest(r io.Reader) (*Manifest, error) {
 	}
 	if len(body) > MaxManifestBytes {
 		return nil, unsupported("%s has more than %d bytes", ManifestName, MaxManifestBytes)
+	}
+	// An empty object of three bytes becomes one of some hundred.
+	if objects := bytes.Count(body, []byte("{")) + bytes.Count(body, []byte("null")); objects > freeObjects+len(body)/leastObject {
+		return nil, fmt.Errorf("%w: %s has %d objects in %d bytes: nothing writes it so", ErrDamaged, ManifestName, objects, len(body))
 	}
 	// The version decides how the rest is to be read.
 	var head struct {

@@ -63,6 +63,7 @@ func (p *page) dictionary(r *PartReader, v *Values) (err error) {
 	}
 	if p.leaf.column.Type == String {
 		v.Dict, err = plainStrings(v.Dict, data, int(n))
+		v.text += int64(len(data))
 		return err
 	}
 	v.dictInts = resize(v.dictInts, int(n))

@@ -124,6 +124,7 @@ func (p *page) decodeStrings(v *Values, dst []int32, begins bool) error {
 		return err
 	}
 	v.Same = false
+	v.text += int64(len(p.data) - len(rest))
 	v.Dict, p.data = dict, rest
 	for i := range dst {
 		dst[i] = p.text

@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/klauspost/compress/zstd"
-	"github.com/parquet-go/parquet-go/format"
 )
 
 // PartReader reads a part, some thousand rows at a time. Its memory is used again for
@@ -24,8 +23,9 @@ type PartReader struct {
 	obj    Object
 	part   Part
 	table  *Table
-	groups []format.RowGroup
-	data   int64 // where the footer begins: pages lie before it
+	groups []int   // rows of each row group
+	places []place // of its columns, as many as there are leaves for each
+	data   int64   // where the footer begins: pages lie before it
 	rows   int64
 
 	leaves  []leaf
@@ -36,9 +36,7 @@ type PartReader struct {
 	batch   int // rows of the current batch
 	err     error
 
-	zstd    *zstd.Decoder
-	present []int32
-	codes   []int32
+	*Workspace
 
 	unchecked bool // checksums are not looked at: for tests of what is behind them
 }
@@ -66,6 +64,7 @@ type Values struct {
 	mask     []bool // memory of Valid
 	ints     []int64
 	codes    []int32
+	text     int64 // bytes of the strings
 }
 
 // String returns value i of a string; "" where it is null.
@@ -75,6 +74,18 @@ func (v *Values) String(i int) string {
 	}
 	return ""
 }
+
+// Workspace is what readers can share that are read one at a time: a run of many
+// actors has a reader for each. The zero value is ready.
+type Workspace struct {
+	zstd    *zstd.Decoder
+	present []int32
+	codes   []int32
+}
+
+// Share makes r use a workspace. Nothing of it is kept from one call of Next to the
+// next.
+func (r *PartReader) Share(w *Workspace) { r.Workspace = w }
 
 // OpenPart opens a part to read the named columns, all of its table's when none
 // is named. It reads the footer; the pages are read as Next comes to them. The
@@ -110,6 +121,9 @@ func (r *PartReader) Open(obj Object, columns ...string) error {
 	if err != nil {
 		return err
 	}
+	if n := len(meta.RowGroups); n > MaxRowGroups {
+		return unsupported("%d row groups, the limit is %d", n, MaxRowGroups)
+	}
 	rows := int64(0)
 	for i := range meta.RowGroups {
 		n := meta.RowGroups[i].NumRows
@@ -124,8 +138,12 @@ func (r *PartReader) Open(obj Object, columns ...string) error {
 	if err := checkExtent(meta, data); err != nil {
 		return err
 	}
-	r.obj, r.part, r.table, r.groups, r.data, r.rows = obj, part, table, meta.RowGroups, data, rows
+	if r.Workspace == nil {
+		r.Workspace = new(Workspace)
+	}
+	r.obj, r.part, r.table, r.data, r.rows = obj, part, table, data, rows
 	r.leaves = leaves
+	r.place(meta)
 	// Columns keep the memory of the part before, by position.
 	for len(r.columns) < len(leaves) {
 		r.columns = append(r.columns, Values{})
@@ -166,9 +184,9 @@ func (r *PartReader) Next() bool {
 	r.batch = 0
 	for r.err == nil && (r.left > 0 || r.next < len(r.groups)) {
 		if r.left == 0 {
-			g := &r.groups[r.next]
+			g := r.next
 			r.next++
-			if g.NumRows == 0 {
+			if r.groups[g] == 0 {
 				continue
 			}
 			r.err = r.openGroup(g)
@@ -188,40 +206,26 @@ func (r *PartReader) Next() bool {
 	return false
 }
 
-// checkExtent refuses a file whose columns claim more bytes than there are, for
-// instance since many of them point to the same ones.
-func checkExtent(meta *format.FileMetaData, data int64) error {
-	left := data
-	for i := range meta.RowGroups {
-		for j := range meta.RowGroups[i].Columns {
-			size := meta.RowGroups[i].Columns[j].MetaData.TotalCompressedSize
-			if size < 0 || size > left {
-				return damaged("row group %d, column %d: %d bytes are claimed where %d are left", i, j, size, left)
-			}
-			left -= size
-		}
-	}
-	return nil
-}
-
 // openGroup reads a row group as it is stored.
-func (r *PartReader) openGroup(g *format.RowGroup) error {
-	if g.NumRows > MaxRowGroupRows {
-		return unsupported("%d rows, the limit is %d", g.NumRows, MaxRowGroupRows)
+func (r *PartReader) openGroup(g int) error {
+	rows := r.groups[g]
+	if rows > MaxRowGroupRows {
+		return unsupported("%d rows, the limit is %d", rows, MaxRowGroupRows)
 	}
 	for i, l := range r.leaves {
 		r.columns[i].forget()
 		if l.index == absent {
 			continue
 		}
-		if l.index >= len(g.Columns) {
+		at := &r.places[g*len(r.leaves)+i]
+		if at.missing {
 			return damaged("it lacks column %s", l.column.Name)
 		}
-		if err := r.chunks[i].open(r, l, &g.Columns[l.index].MetaData, int(g.NumRows)); err != nil {
+		if err := r.chunks[i].open(r, l, at, rows); err != nil {
 			return fmt.Errorf("column %s: %w", l.column.Name, err)
 		}
 	}
-	r.left = int(g.NumRows)
+	r.left = rows
 	return nil
 }
 

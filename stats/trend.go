@@ -154,6 +154,26 @@ const (
 	MaxTrendPoints = 1_000 // more are taken together, see Growth
 )
 
+// Slope is TheilSen of any number of values, per step from one to the next:
+// beyond MaxTrendPoints, of medians of equally long groups of neighbours.
+func Slope(values []float64) float64 {
+	x, group := thinned(values)
+	return TheilSen(x) / float64(group)
+}
+
+// thinned are at most MaxTrendPoints values: medians of groups of so many.
+func thinned(values []float64) (x []float64, group int) {
+	group = (len(values) + MaxTrendPoints - 1) / MaxTrendPoints
+	if group <= 1 {
+		return values, 1
+	}
+	for g := range slices.Chunk(values, group) {
+		m, _ := MAD(g)
+		x = append(x, m)
+	}
+	return x, group
+}
+
 // Verdict is what Growth found.
 type Verdict struct {
 	TooShort bool    // fewer than MinTrendPoints: nothing is said
@@ -181,15 +201,7 @@ func Growth(values []float64) Verdict {
 		v.TooShort = true
 		return v
 	}
-	group := (len(values) + MaxTrendPoints - 1) / MaxTrendPoints
-	x := values
-	if group > 1 {
-		x = nil
-		for g := range slices.Chunk(values, group) {
-			m, _ := MAD(g)
-			x = append(x, m)
-		}
-	}
+	x, group := thinned(values)
 	_, v.Z = MannKendall(x)
 	v.Slope = TheilSen(x) / float64(group)
 	v.Level, _ = MAD(x)

@@ -20,8 +20,6 @@ const (
 	// resolution is the width of a digest's buckets, as a share of the value:
 	// two runs cannot be told apart more finely.
 	resolution = 0.004
-	// blockTimes is how many autocorrelation times a block lasts at least.
-	blockTimes = 2
 )
 
 // duel compares a load of two sides.
@@ -88,29 +86,19 @@ func (d *duel) resample() {
 	}
 }
 
-// blocks of a run: each at least two autocorrelation times of each of the
-// percentiles, and whole commit intervals, since latency rises and falls in one.
-// seen is the share of the variance that blocks of that length show.
+// blocks of a run, as analysis.StepBlocks makes them.
 func (s *step) blocks(kind analysis.Kind, percents []float64) (blocks []stats.Sample, seen float64, why string) {
-	pieces := s.pieces(kind)
-	time := 1.0
+	var ns []int64
 	for _, percent := range percents {
-		if percent < 25 || percent > 99 { // rarer values tell too little of how they hang together
-			continue
-		}
-		v := s.latency.Percentiles[analysis.FormatPercent(percent)].Ns
-		time = max(time, stats.QuantileTime(pieces, stats.FromPercent(percent), v))
+		ns = append(ns, s.latency.Percentiles[analysis.FormatPercent(percent)].Ns)
 	}
-	least := int(math.Ceil(blockTimes * time))
-	if c := s.commitPieces(); c > 1 {
-		least = (least + c - 1) / c * c
-	}
-	blocks = stats.Blocks(pieces, least)
+	pieces := s.pieces(kind)
+	blocks, seen, least := analysis.StepBlocks(pieces, s.digest.Interval, s.run.Queue.CommitInterval, percents, ns)
 	if blocks == nil {
 		return nil, 0, fmt.Sprintf("%d blocks of %d intervals of %s in run %s, %d are needed: run longer, or several times",
 			len(pieces)/least, least, s.digest.Interval, s.run.Run, stats.MinBlocks)
 	}
-	return blocks, stats.BlockBias(time, float64(len(pieces))/float64(len(blocks))), ""
+	return blocks, seen, ""
 }
 
 // values are the replicates' percentiles, and as numbers: +Inf where one falls on

@@ -46,7 +46,7 @@ func gather(s Side, v analysis.View) *gathered {
 		if i == 0 {
 			g.kind = view.Kind
 		}
-		sum := analysis.Summarize(d, view)
+		sum := analysis.SummarizePage(d, view)
 		for k := range sum.Steps {
 			x := &sum.Steps[k]
 			key := loadKey(x)
@@ -155,14 +155,6 @@ func (s *step) pieces(kind analysis.Kind) []stats.Sample {
 		out = append(out, stats.Sample{Values: iv.Latency[kind], Infinite: iv.Infinite[kind]})
 	}
 	return out
-}
-
-// commitPieces is how many intervals a commit interval takes.
-func (s *step) commitPieces() int {
-	if every, commit := s.digest.Interval, s.run.Queue.CommitInterval; every > 0 && commit > every {
-		return int((commit + every - 1) / every)
-	}
-	return 1
 }
 
 func (l *load) group() Group {

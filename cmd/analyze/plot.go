@@ -23,6 +23,7 @@ func plotCommand() *cli.Command {
 			"steps stand side by side on one axis, and prints their paths with a sentence on what each shows. The figures are\n" + strings.Join(figureNames, ", ") + ".\n\n" + runArgument,
 		UsageText: "   analyze plot RUN --out figures\n" +
 			"   analyze plot RUN --out figures --format png --scale log\n" +
+			"   analyze plot RUN --out figures --interval 5s --lines 50,99,max\n" +
 			"   analyze plot RUN --out figures --figure percentile-spectrum --figure throughput-over-time",
 		Flags: append(append(viewFlags(),
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "folder to write to", Value: "."},
@@ -108,7 +109,7 @@ func figuresOf(d *analysis.Digest, v analysis.View, style figure.Style, names []
 
 func plot(c *cli.Context, d *analysis.Digest, v analysis.View, format string) error {
 	v = v.Of(d)
-	style := figure.Style{LogScale: v.LogScale, Titled: true, Percentiles: v.Percentiles}
+	style := figure.Style{LogScale: v.LogScale, Titled: true, Percentiles: v.Percentiles, Draws: v.Draws}
 	figures := figuresOf(d, v, style, c.StringSlice("figure"))
 	dir := c.String("out")
 	if err := makeFolder(dir); err != nil {

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/urfave/cli/v2"
 
 	"queuebench/analysis"
@@ -24,6 +27,8 @@ func viewFlags() []cli.Flag {
 	return append(cutFlags(),
 		&cli.StringFlag{Name: "latency", Usage: "latency in the figures: end_to_end, end_to_end_from_send, publish, send_lag, to_broker, through_pipeline, broker_to_consumer, poll, imported", Value: analysis.EndToEnd.String()},
 		&cli.StringFlag{Name: "scale", Usage: "latency axis of the figures: linear or log", Value: "linear"},
+		&cli.StringFlag{Name: "interval", Usage: "the least that a point of latency over time covers, such as 5s", DefaultText: "the digest's own intervals"},
+		&cli.StringFlag{Name: "lines", Usage: "what latency over time draws: percentiles of --percentiles, and any of " + strings.Join(analysis.LineParts, ", ") + ", with commas between, such as 50,99,max", DefaultText: "some percentiles, band, max and density"},
 	)
 }
 
@@ -75,6 +80,17 @@ func viewOf(c *cli.Context) (analysis.View, error) {
 		v.LogScale = true
 	default:
 		return v, command.Misusef("--scale %q: say linear or log", s)
+	}
+	if v.Interval, err = analysis.ParseInterval(c.String("interval")); err != nil {
+		return v, command.Misusef("--interval: %w", err)
+	}
+	if v.Lines, err = analysis.ParseLines(c.String("lines")); err != nil {
+		return v, command.Misusef("--lines: %w", err)
+	}
+	for _, line := range v.Lines {
+		if !slices.Contains(analysis.LineParts, line) && !slices.ContainsFunc(v.Percentiles, func(p float64) bool { return analysis.FormatPercent(p) == line }) {
+			return v, command.Misusef("--lines %s: it is none of --percentiles %s: name it there too", line, c.String("percentiles"))
+		}
 	}
 	return v, nil
 }

@@ -39,6 +39,9 @@ func (c *Counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// N is how many bytes were read so far.
+func (c *Counter) N() int64 { return c.n }
+
 // Guard ends what a decompressor of packed gives with ErrBomb when it is one, and
 // with an error when it has more than most bytes; most is 0 for no bound.
 func Guard(unpacked io.Reader, packed *Counter, most int64) io.Reader {

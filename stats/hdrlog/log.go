@@ -122,7 +122,7 @@ func appendSeconds(dst []byte, ns int64) []byte {
 }
 
 // MaxLine is the longest line that a Reader takes, in bytes.
-const MaxLine = 64 << 20
+const MaxLine = 32 << 20
 
 // Reader reads a log line by line. Memory is that of the longest line.
 type Reader struct {

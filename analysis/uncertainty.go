@@ -1,0 +1,137 @@
+package analysis
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"queuebench/stats"
+)
+
+const (
+	// resamples is how often a step is drawn again from its blocks: a standard
+	// deviation is known to 4 % then.
+	resamples = 400
+	// resampleSeed makes each summary come out the same.
+	resampleSeed = 20_260_102
+	// bucketWidth is the width of a digest's buckets, as a share of the value: no
+	// percentile is known more finely.
+	bucketWidth = 0.004
+	// blockTimes is how many autocorrelation times a block lasts at least.
+	blockTimes = 2
+	// intervalLevel is what share of intervals should hold the percentile of a run
+	// without end.
+	intervalLevel = 0.95
+)
+
+// StepBlocks are blocks of a step, each at least two autocorrelation times of each
+// of the percentiles, and whole commit intervals, since latency rises and falls
+// in one. They are made of its kept intervals, which last so long each; ns are
+// the percentiles as they are. Seen is the share of the variance that blocks of
+// that length show. Where there would be fewer than stats.MinBlocks, blocks is
+// nil; least is how many intervals a block must have.
+func StepBlocks(pieces []stats.Sample, every, commit time.Duration, percents []float64, ns []int64) (blocks []stats.Sample, seen float64, least int) {
+	correlated := 1.0
+	for i, percent := range percents {
+		if percent < 25 || percent > 99 { // rarer values tell too little of how they hang together
+			continue
+		}
+		correlated = max(correlated, stats.QuantileTime(pieces, stats.FromPercent(percent), ns[i]))
+	}
+	least = int(math.Ceil(blockTimes * correlated))
+	if every > 0 && commit > every {
+		n := int((commit + every - 1) / every)
+		least = (least + n - 1) / n * n
+	}
+	if blocks = stats.Blocks(pieces, least); blocks == nil {
+		return nil, 0, least
+	}
+	return blocks, stats.BlockBias(correlated, float64(len(pieces))/float64(len(blocks))), least
+}
+
+// interval adds to the percentiles of a latency their 95 % intervals: of what
+// another stretch of the same run would have given, by a block bootstrap on
+// logarithms, corrected for what blocks of that length miss, with Student's t. It
+// says nothing of what another run would give. A percentile has none that lacks
+// support, falls on a message that never came or is not positive; and none has
+// one where there are fewer than 20 blocks, or where the samples reach messages
+// that never came.
+func (c *cut) interval(k Kind, l *LatencySummary) {
+	if c.step.imported() || int(c.blocks) < stats.MinBlocks || len(c.kept) < stats.MinBlocks {
+		return
+	}
+	var percents, qs []float64
+	var ns []int64
+	for _, percent := range c.view.percentiles() {
+		p, there := l.Percentiles[FormatPercent(percent)]
+		if there && p.Supported && !p.Beyond && p.Ns > 0 {
+			percents, qs, ns = append(percents, percent), append(qs, stats.FromPercent(percent)), append(ns, p.Ns)
+		}
+	}
+	if len(percents) == 0 || l.MinNs <= 0 {
+		return
+	}
+	pieces := make([]stats.Sample, len(c.kept))
+	for i := range c.kept {
+		pieces[i] = stats.Sample{Values: c.kept[i].Latency[k], Infinite: c.kept[i].Infinite[k]}
+	}
+	blocks, seen, _ := StepBlocks(pieces, c.step.Interval, c.step.commitInterval, percents, ns)
+	if blocks == nil || seen <= 0 {
+		return
+	}
+	n := float64(len(blocks))
+	t := stats.StudentQuantile((1+intervalLevel)/2, len(blocks)-1)
+	for i, values := range stats.ResampleQuantiles(blocks, qs, resamples, rand.New(rand.NewPCG(resampleSeed, uint64(k)))) {
+		if slices.ContainsFunc(values, func(v float64) bool { return !(v > 0) || math.IsInf(v, 0) }) {
+			continue
+		}
+		for j := range values {
+			values[j] = math.Log(values[j])
+		}
+		_, sd, _ := stats.Moments(values)
+		// Drawn with replacement, n blocks vary by (n−1)/n of what they should.
+		half := t * math.Sqrt(sd*sd*n/(n-1)/seen+bucketWidth*bucketWidth/12)
+		key := FormatPercent(percents[i])
+		p := l.Percentiles[key]
+		p.LowNs, p.HighNs = int64(float64(p.Ns)*math.Exp(-half)), int64(float64(p.Ns)*math.Exp(half))
+		l.Percentiles[key] = p
+	}
+}
+
+// IntervalText is the interval of a percentile as text; empty where it has none.
+func (p Percentile) IntervalText() string {
+	if p.HighNs == 0 {
+		return ""
+	}
+	return FormatLatency(p.LowNs) + " … " + FormatLatency(p.HighNs)
+}
+
+// IntervalTable has a row per step with the 95 % intervals of the percentiles of
+// its main latency; no rows where none has any.
+func IntervalTable(s Summary) (header []string, rows [][]string) {
+	percents := s.percentiles()
+	header = s.stepHeader()
+	for _, p := range percents {
+		header = append(header, "p"+p)
+	}
+	any := false
+	for i := range s.Steps {
+		x := &s.Steps[i]
+		row := s.stepCells(i)
+		for _, p := range percents {
+			text := x.Latencies[x.MainKind().String()].Percentiles[p].IntervalText()
+			if text == "" {
+				text = Dash
+			} else {
+				any = true
+			}
+			row = append(row, text)
+		}
+		rows = append(rows, row)
+	}
+	if !any {
+		return header, nil
+	}
+	return header, rows
+}

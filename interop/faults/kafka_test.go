@@ -29,7 +29,7 @@ func connections(d time.Duration, began *atomic.Pointer[time.Time]) map[string]c
 		"cut":       {"each connection is cut after some 3 s, in the middle of what it carries", faultproxy.TCPPlan{CutAfter: 3 * time.Second}},
 		"far-away":  {"10 to 40 ms of latency each way, 30 MB/s", faultproxy.TCPPlan{Latency: 10 * time.Millisecond, Jitter: 30 * time.Millisecond, Bandwidth: 30 << 20}},
 		"half-open": {"each connection carries nothing any more after some 10 s, and stays open for a minute", faultproxy.TCPPlan{SilentAfter: 10 * time.Second, SilentFor: time.Minute}},
-		"gone": {"the broker is gone for a third of the run, a minute at most", faultproxy.TCPPlan{Down: func(time.Duration) bool {
+		"gone": {"the broker is gone for a quarter of the run, a minute at most", faultproxy.TCPPlan{Down: func(time.Duration) bool {
 			at := began.Load()
 			return at != nil && down(time.Since(*at))
 		}}},
@@ -70,7 +70,7 @@ func TestKafkaThroughFaults(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			row := reliability.Try(t, reliability.Row{
 				ID: "faults/" + brokerID + "-" + name, What: brokerName + ": " + all[name].what + "; the uploads of the raw log lose answers", Often: often(d, rate), Effort: d.Seconds() * rate,
-				Holds: "the sums are whole, lost 0, duplicates 0 (acks=all, idempotent), the whole log stored, over in time, memory flat from a minute on",
+				Holds: "the sums are whole, lost 0, duplicates 0 (acks=all, idempotent), the whole log stored, over in time, memory flat from three minutes on",
 			})
 			if d < time.Minute {
 				t.Parallel()

@@ -19,7 +19,14 @@ func (l levels) String() string {
 	if len(l) == 0 {
 		return "not known"
 	}
-	return fmt.Sprintf("%d MB in the middle, %d at most", l[len(l)/2], slices.Max(l))
+	if len(l) < 20 {
+		return fmt.Sprintf("%d MB at most", slices.Max(l))
+	}
+	var tenths []string
+	for i := range 10 {
+		tenths = append(tenths, fmt.Sprint(slices.Max(l[len(l)*i/10:len(l)*(i+1)/10])))
+	}
+	return strings.Join(tenths, ", ") + " MB at most in each tenth"
 }
 
 // growth holds the second half to the first, and says what grew; empty for nothing.

@@ -2,7 +2,8 @@
 // store through minio-go, or a plain folder.
 //
 // A queue lives on its conditional PUT, a raw log on all the rest. The package
-// refuses to retry on its own: a caller that commits must see each answer. It
+// refuses to retry on its own: a caller that commits must see each answer. Only what
+// a store refused for its keys, and so has not done, is asked again with new ones. It
 // never lists or heads an object that it was not asked to.
 package objectstore
 

@@ -41,7 +41,8 @@ func (l levels) growth() string {
 	return ""
 }
 
-// A leak of 20 kB/s is found, and what a garbage collector does is none.
+// A leak of a quarter of a megabyte per second is found in ten minutes, and what a
+// garbage collector does is none.
 func TestWhatIsFlat(t *testing.T) {
 	for name, c := range map[string]struct {
 		level func(i int) int

@@ -92,6 +92,9 @@ func TestEachShippedScenarioRuns(t *testing.T) {
 		if strings.Contains(name, "kafka") || strings.Contains(name, "jetstream") {
 			continue // interop/kafka runs it
 		}
+		if strings.Contains(name, "rabbitmq") {
+			continue // TestAKilledServerOnRabbitMQ runs it, where there is one
+		}
 		seen++
 		t.Run(name, func(t *testing.T) {
 			t.Parallel() // they mostly wait

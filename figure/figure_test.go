@@ -340,6 +340,25 @@ func TestGapsSplitLines(t *testing.T) {
 	}
 }
 
+// A percentile that falls on a message that never came lies at the upper edge and
+// leaves the axis to the others; a whisker is within it.
+func TestRateAxisIsThatOfWhatCame(t *testing.T) {
+	mark := func(p analysis.Percentile) rateMark { return rateMark{1000, p} }
+	came := analysis.Percentile{Ns: 100e6, Supported: true, LowNs: 80e6, HighNs: 240e6}
+	never := analysis.Percentile{Ns: 30e9, Beyond: true}
+	for _, log := range []bool{false, true} {
+		y, _ := rateRange([]rateLine{{marks: []rateMark{mark(came)}}, {marks: []rateMark{mark(never)}}}, log)
+		high, _ := y.pos(240e6)
+		far, _ := y.pos(1e9)
+		if y.max < high || y.max >= far {
+			t.Errorf("log %v: the axis ends at %g", log, y.max)
+		}
+		if only, _ := rateRange([]rateLine{{marks: []rateMark{mark(never)}}}, log); only.max < y.max {
+			t.Errorf("log %v: the axis of what never came ends at %g", log, only.max)
+		}
+	}
+}
+
 func TestThemeColoursAreApart(t *testing.T) {
 	for _, th := range []Theme{Light, Dark} {
 		seen := map[string]string{}

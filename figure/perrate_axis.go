@@ -40,13 +40,22 @@ func ratesOf(sum analysis.Summary) []float64 {
 func rateRange(lines []rateLine, log bool) (latencyAxis, int) {
 	lo, hi := math.Inf(1), math.Inf(-1)
 	below := 0
+	finite := slices.ContainsFunc(lines, func(l rateLine) bool {
+		return slices.ContainsFunc(l.marks, func(m rateMark) bool { return !m.value.Beyond })
+	})
 	for _, l := range lines {
 		for _, m := range l.marks {
+			if m.value.Beyond && finite {
+				continue // at the upper edge, wherever that is: a deadline would press all else flat
+			}
 			if log && m.value.Ns <= 0 {
 				below++
 				continue
 			}
-			lo, hi = min(lo, float64(m.value.Ns)), max(hi, float64(m.value.Ns))
+			lo, hi = min(lo, float64(m.value.Ns)), max(hi, float64(m.value.Ns), float64(m.value.HighNs))
+			if m.value.LowNs > 0 {
+				lo = min(lo, float64(m.value.LowNs))
+			}
 		}
 	}
 	switch {

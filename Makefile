@@ -16,7 +16,7 @@ WASM_EXEC = $(shell $(GO) env GOROOT)/lib/wasm/go_js_wasm_exec
 WASM_ROOMS := ./stats/... ./analysis/... ./figure/... ./report/...
 NESTED := wasm interop/browser interop/kubernetes
 
-.PHONY: faults kills soak build page bench bench-min analyze demo test test-interop test-spark lint test-unit test-wasm test-browser bench-delta bench-runner bench-log bench-analyze bench-page tools clean fuzz licences release reproducible vulnerabilities reliability
+.PHONY: faults kills soak build page bench bench-min analyze demo test test-interop test-spark test-trino bench-scale lint test-unit test-wasm test-browser bench-delta bench-runner bench-log bench-analyze bench-page tools clean fuzz licences release reproducible vulnerabilities reliability
 
 build: bench analyze
 
@@ -84,6 +84,16 @@ test-interop:
 # Needs Java, takes minutes, and is no part of the other targets.
 test-spark:
 	scripts/test-spark.sh
+
+# The SQL of `analyze sql` in Trino: Java 23 or later, and 920 MB from Maven
+# Central. No part of the other targets.
+test-trino:
+	scripts/test-trino.sh
+
+# 200 million messages, read by analyze, Spark and Trino: a table for
+# docs/scale.md. For a machine that is quiet; MESSAGES=2000000 makes it short.
+bench-scale:
+	scripts/bench-scale.sh
 
 # Delta, a real Apache Kafka and the uploads of the raw log through a network that
 # loses answers, damages them, is overloaded, slow, half open, and gone: ten minutes of

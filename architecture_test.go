@@ -107,6 +107,7 @@ var mayEnter = map[string]string{
 	"internal/benchlog":    "clock objectstore queue rawlog rawlog/logwriter",
 	"internal/benchtable":  "",
 	"interop/spark":        "",
+	"interop/trino":        "",
 	"interop/sqltest":      "",
 	"internal/kafkabroker": "",
 	"interop/kafka":        "",

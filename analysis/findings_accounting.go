@@ -14,7 +14,7 @@ func stepFailed(c *cut) *Finding {
 }
 
 func stepIncomplete(c *cut) *Finding {
-	if c.step.Complete || c.step.Accounting.Unknown == 0 && (c.step.Failure != "" || missingHalf(&c.digest.Manifest) != "") {
+	if c.step.Complete || c.step.Accounting.Unknown == 0 && (c.step.Failure != "" || missingHalf(&c.digest.Manifest) != "" || c.run != nil && c.run.SharedGroups) {
 		return nil
 	}
 	return finding("step-incomplete", Warning, "The log of this step is incomplete: %s lie beyond its watermark and are unknown, not lost.",
@@ -71,9 +71,15 @@ func accountingBreach(c *cut) *Finding {
 		if len(c.digest.Manifest.Processes) == 0 { // neither half alone knows
 			differ("lost, rows and runner", a.Lost, m.Lost)
 		}
-		differ("duplicates, rows and runner", a.Duplicates, m.Duplicates)
-		differ("out of order, rows and runner", a.OutOfOrder, m.OutOfOrder)
-		if len(c.run.Groups) <= 1 {
+		if c.run.SharedGroups { // none of the processes knows what another got
+			if len(c.run.Groups) <= 1 {
+				differ("deliveries, rows and runner", a.Received+a.Duplicates, m.Received+m.Duplicates)
+			}
+		} else {
+			differ("duplicates, rows and runner", a.Duplicates, m.Duplicates)
+			differ("out of order, rows and runner", a.OutOfOrder, m.OutOfOrder)
+		}
+		if len(c.run.Groups) <= 1 && !c.run.SharedGroups {
 			differ("received, rows and runner", a.Received, m.Received)
 		}
 	}

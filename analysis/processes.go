@@ -203,6 +203,7 @@ func joinStep(a, b *rawlog.Step) {
 		a.Failure += "; " + b.Failure
 	}
 	first := len(a.Groups) == 0
+	a.SharedGroups = a.SharedGroups || b.SharedGroups
 	for _, g := range b.Groups {
 		if !slices.Contains(a.Groups, g) {
 			a.Groups = append(a.Groups, g)
@@ -222,7 +223,10 @@ func joinStep(a, b *rawlog.Step) {
 	x.Failed += y.Failed
 	x.Unconfirmed += y.Unconfirmed
 	x.Overrun += y.Overrun
-	if first || y.Received < x.Received && len(b.Groups) > 0 {
+	switch {
+	case a.SharedGroups:
+		x.Received += y.Received // what more than one got is not known to any
+	case first || y.Received < x.Received && len(b.Groups) > 0:
 		x.Received = y.Received // of the worst group
 	}
 	x.Duplicates += y.Duplicates

@@ -75,6 +75,9 @@ func (r *reading) step(m *rawlog.Manifest, s *stepParts, opt Options) (*StepDige
 	j.consumers, j.slowest.from, j.slowest.to = s.actors(rawlog.Received.Name), int64(from), int64(to)
 	j.by = newBreaker(out, m, planned, s.actors(rawlog.Received.Name), groups, from, to)
 	j.watermarks(s, planned)
+	if planned != nil && planned.SharedGroups {
+		j.sharedWatermark(s, m, planned)
+	}
 	if missing := missingHalf(m); missing != "" {
 		j.without(s, missing)
 	}
@@ -191,4 +194,19 @@ func (j *joiner) watermarks(s *stepParts, planned *rawlog.Step) {
 			}
 		}
 	}
+}
+
+// sharedWatermark is for groups that consumers of several processes share. Where
+// one of them died the others got what was its own from then on: what any of them
+// received is known, whenever that was, and only what none has is unknown, since
+// the dead one may have had it after its last part.
+func (j *joiner) sharedWatermark(s *stepParts, m *rawlog.Manifest, planned *rawlog.Step) {
+	cut := planned.CutOffNs != 0
+	for _, actor := range s.actors(rawlog.Received.Name) {
+		if watermark(s.tables[rawlog.Received.Name][actor], cut) == math.MaxInt64 {
+			j.until = math.MaxInt64
+		}
+	}
+	died := slices.ContainsFunc(m.Processes, func(p rawlog.Process) bool { return p.Role == rawlog.RoleConsume && !p.Complete })
+	j.receivedWhole = j.receivedWhole && !died
 }

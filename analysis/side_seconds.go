@@ -53,6 +53,11 @@ func joinSeconds(byActor map[string][]secondRow, groups map[string]int64) []Seco
 		acked += x.Acked
 		for actor := range received {
 			received[actor] += x.received[actor]
+			if actor == everyConsumer {
+				for _, n := range x.received {
+					received[actor] += n
+				}
+			}
 		}
 		if !x.known {
 			slowest := int64(math.MaxInt64)
@@ -68,6 +73,10 @@ func joinSeconds(byActor map[string][]secondRow, groups map[string]int64) []Seco
 	return out
 }
 
+// everyConsumer stands for all processes that consume, where they share the
+// groups.
+const everyConsumer = ""
+
 // groupsOf are the numbers of consumer groups of the processes that consume.
 func groupsOf(all []*rawlog.Manifest) map[string]int64 {
 	groups := map[string]int64{}
@@ -78,6 +87,9 @@ func groupsOf(all []*rawlog.Manifest) map[string]int64 {
 		n, err := strconv.ParseInt(m.Settings["groups"], 10, 64)
 		if err != nil || n < 1 {
 			n = 1
+		}
+		if m.Settings["share-groups"] == "true" {
+			return map[string]int64{everyConsumer: n}
 		}
 		groups[m.Process] = n
 	}

@@ -205,6 +205,9 @@ type Step struct {
 
 	Producers int      `json:"producers"`
 	Groups    []string `json:"groups"`
+	// SharedGroups: consumers of several processes are members of these groups, so
+	// that what one of them received is none of its own that another lacks.
+	SharedGroups bool `json:"shared_groups,omitempty"`
 	// Durability is what an acknowledgement means in this step, as in Manifest.Queue;
 	// empty in logs that are older than it.
 	Durability string `json:"durability,omitempty"`

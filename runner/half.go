@@ -36,6 +36,9 @@ type Half struct {
 	// FirstConsumer and FirstGroup number its consumers and groups after those
 	// of other processes.
 	FirstConsumer, FirstGroup int
+	// Sharing is with other processes that consume in the same groups; nil where
+	// the groups are this one's own.
+	Sharing Sharing
 	// Wait bounds the wait for the first message.
 	Wait time.Duration
 	// IdleTimeout ends it when nothing has come for so long; 0 for never.

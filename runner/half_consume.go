@@ -179,6 +179,14 @@ func (s *step) attend(ctx context.Context, cancel context.CancelCauseFunc) error
 			}
 		}
 	}
+	if cfg.Half.Sharing != nil {
+		s.rec.SharedGroups = true
+		sharing, stop := context.WithCancel(ctx)
+		var told sync.WaitGroup
+		told.Go(func() { s.shareMarks(sharing) })
+		defer told.Wait()
+		defer stop()
+	}
 	ticker := time.NewTicker(5 * time.Millisecond)
 	defer ticker.Stop()
 	w := &attending{step: s, opened: opened}

@@ -61,6 +61,7 @@ type step struct {
 	groups     []*group
 
 	attendance *attendance // of a consume half
+	troubled   bool        // shareMarks has told of trouble
 	withoutEnd string      // why a consume half ended without end marks; empty when it did not
 
 	start     atomic.Int64 // of the schedule, ns; 0 before it is set

@@ -9,9 +9,9 @@ import (
 func TestQueriesOfEngines(t *testing.T) {
 	steps := []Step{{Step: 0, Repeat: 1, FromNs: 5, UntilNs: math.MaxInt64, Groups: []string{"a", "it's"}}, {Step: 1, FromNs: 6, UntilNs: 9, Groups: []string{"a"}}}
 	for engine, want := range map[string][]string{
-		"duckdb": {`"repeat"`, "read_parquet('/x''y/sent/step=*/repeat=*/*.parquet'", "(99 * n + 99) // 100", "'it''s' AS group_name"},
-		"spark":  {"`repeat`", "parquet.`/x'y/sent`", "(999 * n + 999) DIV 1000", "AS p99_9_ns"},
-		"trino":  {"queuebench_sent", "partitioned_by = ARRAY['step', 'repeat']", "(1 * n + 1) / 2"},
+		"duckdb": {`"repeat"`, "read_parquet('/x''y/sent/step=*/repeat=*/*.parquet'", "(99 * all_n + 99) // 100", "'it''s' AS group_name"},
+		"spark":  {"`repeat`", "parquet.`/x'y/sent`", "(999 * all_n + 999) DIV 1000", "AS p99_9_ns"},
+		"trino":  {"queuebench_sent", "partitioned_by = ARRAY['step', 'repeat']", "(1 * all_n + 1) / 2"},
 		"athena": {"CREATE EXTERNAL TABLE queuebench_received (`group` STRING", "MSCK REPAIR TABLE"},
 	} {
 		q, err := Query(engine, "/x'y", steps, []float64{50, 99, 99.9})

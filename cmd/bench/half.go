@@ -33,7 +33,8 @@ type half struct {
 	// The rest is of a worker.
 	worker, workers int // of those that produce
 	meeting         *meeting.Meeting
-	alone           bool // it does nothing beside this half
+	alone           bool     // it does nothing beside this half
+	group           *sharing // of its groups with others; nil where they are its own
 }
 
 // loadHalf opens what a half needs and runs it.
@@ -203,7 +204,12 @@ func (h *half) emptySpool(ctx context.Context, spool string, log objectstore.Sto
 // attend says how a consume half listens.
 func (h *half) attend(c *cli.Context, cfg *runner.Config, stores *opened) {
 	p := cfg.Half
-	p.FirstConsumer, p.FirstGroup = h.first, h.index*c.Int("groups")
+	p.FirstConsumer = h.first
+	if h.group != nil {
+		h.group.store, p.Sharing = stores.log, h.group
+	} else {
+		p.FirstGroup = h.index * c.Int("groups")
+	}
 	p.Wait, p.IdleTimeout = c.Duration("wait"), c.Duration("idle-timeout")
 	p.ToOwn = func(theirs clock.Identity) (int64, error) { return h.clocks.toOwn(theirs) }
 	if h.remove {
@@ -235,6 +241,9 @@ func (h *half) describe(cfg *runner.Config) {
 		return
 	}
 	m.Settings["first-consumer"], m.Settings["all-consumers"] = strconv.Itoa(h.first), strconv.Itoa(h.count)
+	if h.meeting != nil {
+		m.Settings["share-groups"] = strconv.FormatBool(h.group != nil)
+	}
 	if rec := cfg.Half.Recorded; rec != nil {
 		m.Begin = rec.Manifest.Begin
 		h.clocks.before = rec.Manifest.ClockOffsets

@@ -17,7 +17,7 @@ import (
 
 // kafkaKinds are Kafka and what speaks its protocol.
 func kafkaKinds() []kind {
-	k := kind{name: "kafka", usage: "a topic of Apache Kafka", headers: true, named: true, flags: kafkaFlags(), servers: kafkaHosts, insecure: kafkaInsecure, clean: cleanKafka, placed: kafkaPlaceFlags()}
+	k := kind{name: "kafka", usage: "a topic of Apache Kafka", headers: true, named: true, groups: true, flags: kafkaFlags(), servers: kafkaHosts, insecure: kafkaInsecure, clean: cleanKafka, placed: kafkaPlaceFlags()}
 	k.parse = func(c *cli.Context) (opener, error) { return parseKafka(c, "kafka") }
 	r := k
 	r.name, r.usage = "redpanda", "the same of Redpanda"

@@ -24,6 +24,7 @@ func natsKinds() []kind {
 		usage:   "a stream of NATS JetStream",
 		headers: true,
 		named:   true,
+		groups:  true,
 		flags: append(natsPlace(),
 			topicFlag(),
 			&cli.StringFlag{Name: "nats-subject", Usage: "subject to publish to on the stream of --topic", DefaultText: "its first without wildcards"},

@@ -23,6 +23,7 @@ func rabbitmqKinds() []kind {
 		usage:   "queues of RabbitMQ",
 		headers: true,
 		named:   true,
+		groups:  true,
 		flags: append(rabbitmqPlace(),
 			topicFlag(),
 			&cli.StringFlag{Name: "rabbitmq-routing-key", Usage: "routing key of messages to an exchange of --topic", DefaultText: "an empty one"},

@@ -21,6 +21,7 @@ func redisKinds() []kind {
 		usage:   "Redis Streams",
 		headers: true,
 		named:   true,
+		groups:  true,
 		flags: append(redisPlace(),
 			topicFlag(),
 			&cli.StringFlag{Name: "redis-field", Usage: "field of an entry that holds the payload", Value: "p"},

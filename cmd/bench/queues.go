@@ -23,6 +23,8 @@ type kind struct {
 	// inProcess says that the queue lives in this process, so that no other
 	// reaches it.
 	inProcess bool
+	// groups says that members of a consumer group may be of several processes.
+	groups bool
 	// headers says that its messages may carry headers.
 	headers bool
 	// named says that it can read a topic of somebody else's by its name.

@@ -28,6 +28,7 @@ func workFlags() []cli.Flag {
 		&cli.StringFlag{Name: "worker", Usage: "which worker of how many this is, such as 0/4; without \"/4\" --workers has the number", DefaultText: "$" + indexVariable},
 		&cli.IntFlag{Name: "workers", Usage: "how many there are"},
 		&cli.StringFlag{Name: "roles", Usage: "what they do: both (each produces and consumes), or such as produce=3,consume=1, the first three then produce", Value: "both"},
+		&cli.BoolFlag{Name: "share-groups", Usage: "the consumers of all workers are members of the same groups, which share the messages; =false: each worker has groups of its own, and gets all", Value: true, DefaultText: "true, but for a Delta table, whose readers each read all"},
 		&cli.DurationFlag{Name: "join-timeout", Usage: "how long the others are waited for; the run begins without those that have not come", Value: time.Minute},
 		&cli.DurationFlag{Name: "start-delay", Usage: "from the moment when all have come to the first message", Value: 2 * time.Second},
 		&cli.BoolFlag{Name: "remove", Usage: "the first consuming worker removes the queue once the end marks have come and every other one has ended", Value: true},
@@ -56,7 +57,9 @@ ready, or --join-timeout has passed, a common start is set; who has not come by
 then is named in the run, and the others go on.
 
 The schedule is shared among the producers of all workers (--producers counts
-those of each). Every consuming worker gets all messages, in groups of its own.
+those of each), and the messages of each consumer group among the consumers of
+all (--consumers counts those of each). A Delta table has no groups: every
+consuming worker reads all of it.
 ` + "`bench finish`" + ` tells what became of each worker and removes what is left.`,
 		UsageText: `   bench work --run-id night-2 --worker 0/1 --rate 1000 --duration 1s --store ./lake
    bench work --run-id night-3 --worker 0/2 --roles produce=1,consume=1 --rate 1000 --duration 1s --store ./lake --join-timeout 1s --start-delay 100ms`,
@@ -81,6 +84,8 @@ type crew struct {
 	workers          int
 	produce, consume int
 	own              []part // of this worker
+	// shared: the consuming workers are members of the same groups.
+	shared bool
 }
 
 // processes are the names of all, producers first.
@@ -156,6 +161,9 @@ func work(c *cli.Context) error {
 			return command.Misusef("--%s %v: it is a time of up to %v", name, d, limit)
 		}
 	}
+	if err := w.shares(c, k); err != nil {
+		return err
+	}
 	if len(w.own) > 1 && (c.String("metrics-addr") != "") {
 		return command.Misusef("--metrics-addr: a worker that produces and consumes is two processes of the run in one; give it --roles such as produce=%d,consume=1", max(1, w.workers-1))
 	}
@@ -229,6 +237,9 @@ func (w *crew) part(c *cli.Context, k kind, p part, seed uint64, notes []string)
 		h.index, h.count = p.index, load.Topics*load.Groups*load.Consumers
 		h.first = p.index * h.count
 		h.remove = c.Bool("remove") && p.index == 0
+		if w.shared {
+			h.group = &sharing{process: p.process(), others: w.others(p)}
+		}
 		return loadHalf(c, h, d, k, seed)
 	}
 	steps, err := draftsOf(c, k, oneRate, seed, nil)
@@ -263,7 +274,7 @@ func (w *crew) agree(c *cli.Context, k kind) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if at.embedded != "" {
+	if at.embedded != "" && (k.store || !command.IsSet(c, "log-store")) {
 		return 0, command.Misusef("the workers of a run need a store that all reach, and the embedded server lives in one process: add --store ./lake or --store s3://bucket/prefix")
 	}
 	stores, err := at.open(c.Context, k, c.String("run-id"))

@@ -2,6 +2,7 @@
 and prints the rows of each as a line of JSON."""
 
 import json
+import os
 import sys
 
 from pyspark.sql import SparkSession
@@ -11,7 +12,7 @@ spark = (
     .config("spark.ui.enabled", "false")
     .config("spark.driver.host", "127.0.0.1")
     .config("spark.driver.bindAddress", "127.0.0.1")
-    .config("spark.sql.shuffle.partitions", "2")
+    .config("spark.sql.shuffle.partitions", os.environ.get("SHUFFLE_PARTITIONS", "2"))
     .getOrCreate()
 )
 for query in sys.stdin.read().split("\0"):

@@ -184,7 +184,7 @@ func (b *builder) slowest(w *writer, s *analysis.StepDigest) {
 	}
 	w.raw(`<details class="data slowest" data-key="slowest-`, itoa(s.Step), `-`, itoa(s.Repeat), `"><summary>`)
 	w.text("The " + plural(kept, "slowest message", "slowest messages") + " kept, and where their time went")
-	w.raw(`</summary><div class="scroll tall" tabindex="0" role="region" aria-label="`).text("Slowest messages of step " + Place{s.Step, s.Repeat}.String()).raw(`"><table class="series" data-name="slowest-`, itoa(s.Step), `-`, itoa(s.Repeat), `"><caption>`)
+	w.raw(`</summary><div class="scroll tall" tabindex="0" role="region" aria-label="`).text("Slowest messages of step "+Place{s.Step, s.Repeat}.String()).raw(`"><table class="series" data-name="slowest-`, itoa(s.Step), `-`, itoa(s.Repeat), `"><caption>`)
 	w.text(note).raw(`</caption><thead><tr>`)
 	header := analysis.SlowestHeader(all)
 	for _, name := range header {

@@ -126,6 +126,7 @@ async function route() {
     if (turn !== turns) return;
     if (e.cancelled) return error("");
     error(e.message);
+    if (!main.querySelector(":scope > [data-region]")) list.hidden = false; // what else there is
     if (acted) Focus.arrive(main);
   }
 }

@@ -77,7 +77,7 @@ func chooser(p *page, list List) {
 func listed(p *page, e Entry, previous *Entry) {
 	log := html.EscapeString(url.QueryEscape(e.address()))
 	name := html.EscapeString(e.Run)
-	p.WriteString(`<li class="listed" data-queue="` + html.EscapeString(e.Queue) + `" data-log="` + html.EscapeString(e.address()) + `" data-file="` + html.EscapeString(e.File) + `">`)
+	p.WriteString(`<li class="listed" data-queue="` + html.EscapeString(e.Queue) + `" data-log="` + html.EscapeString(e.address()) + `" data-file="` + html.EscapeString(e.File) + `" data-page="` + html.EscapeString((&url.URL{Path: e.Page}).String()) + `">`)
 	p.WriteString(`<label class="pick" hidden><input type="checkbox" name="log" value="` + html.EscapeString(e.address()) + `"><span class="unseen">Compare ` + name + `</span></label>`)
 	p.WriteString(`<a class="open" href="#log=` + log + `"><span class="name">` + name + `</span>`)
 	when := ""

@@ -4,6 +4,7 @@ import { Analyzer } from "./analyzer.js";
 import { Focus } from "./focus.js";
 import { Opened } from "./opened.js";
 import { Opening } from "./opening.js";
+import { predrawn } from "./predrawn.js";
 import { Texts } from "./texts.js";
 import { View } from "./view.js";
 
@@ -45,10 +46,11 @@ const view = new View(analyzer, main);
 const held = new Opened($("opened"), $("notes"));
 // Addresses keep the name of a run that is published here; what lies there is
 // named after its content.
-const files = new Map([...document.querySelectorAll(".listed")].map((li) => [here(li.dataset.log), li.dataset.file]));
-const place = (address) => {
-  try { return files.get(here(address)) || address; } catch { return address; }
+const published = new Map([...document.querySelectorAll(".listed")].map((li) => [here(li.dataset.log), li.dataset]));
+const listed = (address) => {
+  try { return published.get(here(address)) || {}; } catch { return {}; }
 };
+const place = (address) => listed(address).file || address;
 let opened = null; // {key, runs}: what is open, and for what
 let turns = 0;
 
@@ -79,6 +81,9 @@ async function open({ logs, said }, turn) {
   held.tell([]);
   opened = null;
   progress(Texts.starting, NaN);
+  // An address that names a published run and nothing else shows its default view.
+  const plain = [...new URLSearchParams(View.address()).keys()].join() === "log" && listed(logs[0]).page;
+  if (plain) predrawn(here(plain), main, $("controls-holder"), () => turn === turns && view.shown === null);
   const inputs = [...logs.map((address) => ({ address: place(address) })), ...held.drops.map((files) => ({ files }))];
   const { runs, notes: said2 } = await analyzer.open(inputs, View.address(), (text, part) => { if (turn === turns) progress(text, part === null ? NaN : part); });
   main.dataset.memory = String(analyzer.draws.memory || 0);
@@ -135,6 +140,7 @@ function cancel() {
   turns++;
   analyzer.stop("cancelled");
   progress("");
+  clear();
   held.tell([Texts.nothingOpen]);
   $("opening").open = true;
   if (acted && Focus.lost()) $("opening").querySelector("summary").focus({ preventScroll: true });

@@ -35,6 +35,9 @@ func TestDownloads(t *testing.T) {
 		name, _, _ := strings.Cut(path.Base(r.URL.Path), "-")
 		if path.Dir(r.URL.Path) == "/runs" {
 			name = "digest"
+			if path.Ext(r.URL.Path) == ".html" {
+				name = "drawn"
+			}
 		}
 		asked[name]++
 		mu.Unlock()
@@ -45,7 +48,7 @@ func TestDownloads(t *testing.T) {
 		t.Helper()
 		mu.Lock()
 		defer mu.Unlock()
-		for _, name := range []string{"page", "site", "worker", "analyze", "digest", "intake"} {
+		for _, name := range []string{"page", "site", "worker", "analyze", "digest", "drawn", "intake"} {
 			if asked[name] != want[name] {
 				t.Errorf("%s: %s was asked for %d times, want %d", when, name, asked[name], want[name])
 			}
@@ -58,9 +61,41 @@ func TestDownloads(t *testing.T) {
 	check("the list", map[string]int{"page": 1, "site": 1})
 	b.do(chromedp.Click(".listed .open"))
 	b.wait(ready)
-	check("a published run", map[string]int{"page": 1, "site": 1, "worker": 1, "analyze": 1, "digest": 1})
+	check("a published run", map[string]int{"page": 1, "site": 1, "worker": 1, "analyze": 1, "digest": 1, "drawn": 1})
 	b.change(func() { b.drop(filepath.Join("..", "..", "importer", "testdata", "vegeta.csv")) })
-	check("a file of another tool", map[string]int{"page": 1, "site": 1, "worker": 2, "analyze": 1, "digest": 2, "intake": 1})
+	check("a file of another tool", map[string]int{"page": 1, "site": 1, "worker": 2, "analyze": 1, "digest": 2, "drawn": 1, "intake": 1})
+}
+
+// TestReadBeforeTheAnalyzer: a published run is there as it was drawn when it was
+// published, before the analyzer is, and even where that never comes.
+func TestReadBeforeTheAnalyzer(t *testing.T) {
+	t.Parallel()
+	address, dir := serve(t, run())
+	programs, err := filepath.Glob(filepath.Join(dir, "static", "analyze-*"))
+	if err != nil || len(programs) != 1 {
+		t.Fatal(programs, err)
+	}
+	if err := os.Remove(programs[0]); err != nil {
+		t.Fatal(err)
+	}
+	b := newTab(t)
+	b.ignore = []string{"404"}
+	b.look(1200, 900, false)
+	b.do(chromedp.Navigate(address + "#log=" + url.QueryEscape("runs/2026-11-29-delta-sweep.digest.gz")))
+	b.wait(`!document.getElementById("page-error").hidden && document.querySelector("#headline h1")?.textContent === "2026-11-29-delta-sweep"`)
+	compare(b, run(), analysis.View{})
+	if n := eval[int](b, `document.querySelectorAll("main figure svg").length`); n < 3 {
+		t.Errorf("%d figures", n)
+	}
+	if text := eval[string](b, `document.getElementById("page-error").textContent`); !strings.Contains(text, filepath.Base(programs[0])) {
+		t.Errorf("the page says %q", text)
+	}
+	// Another view was not drawn beforehand, and what stood there is not it.
+	b.do(chromedp.Navigate(address + "?other#log=" + url.QueryEscape("runs/2026-11-29-delta-sweep.digest.gz") + "&warmup=3s"))
+	b.wait(`!document.getElementById("page-error").hidden`)
+	if n := eval[int](b, `document.querySelectorAll("main [data-region]").length`); n > 0 {
+		t.Errorf("%d regions of a view that was not asked for", n)
+	}
 }
 
 // TestHostThatNamesEncodings serves compressed files as some hosts do, with their

@@ -182,7 +182,7 @@ export class View {
     const page = this.page(q.fragment);
     const address = [page, doc.fragment].filter(Boolean).join("&");
     if (q.final && address !== View.address()) this.links.enter(address);
-    if (!performance.getEntriesByName("first-figure").length) performance.mark("first-figure");
+    for (const name of ["first-figure", "first-view"]) if (!performance.getEntriesByName(name).length) performance.mark(name);
     if (!this.controls.form) this.form(doc.form);
     this.controls.sync(doc.controls);
     // What a person did is told; what the page began with is explained.

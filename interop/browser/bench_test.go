@@ -73,10 +73,10 @@ func BenchmarkPageFirstFigure(b *testing.B) {
 // spectrum and the tables below the time line are new (at most 100 ms), and until
 // the whole page is.
 func BenchmarkPageZoom(b *testing.B) {
-	_, whole := publish(b)
+	_, address := publish(b)
 	t := newTab(b)
 	t.look(1200, 900, false)
-	t.open(strings.Replace(whole, "%d", "0", 1) + "&step=1")
+	t.open(strings.Replace(address, "%d", "0", 1) + "&step=1")
 	b.Logf("%d intervals", eval[int](t, `document.querySelector("figure[data-brush] table").tBodies[0].rows.length`))
 	b.ResetTimer()
 	var zoom, whole []float64

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -184,6 +185,7 @@ func (w *crew) run(c *cli.Context, k kind, seed uint64, notes []string) error {
 		done chan struct{}
 	}
 	outcomes := make([]outcome, len(w.own))
+	errs := &sharedWriter{w: c.App.ErrWriter}
 	for i, p := range w.own {
 		o := &outcomes[i]
 		o.done = make(chan struct{})
@@ -191,8 +193,9 @@ func (w *crew) run(c *cli.Context, k kind, seed uint64, notes []string) error {
 		with.Context = ctx
 		app := *c.App
 		app.Writer = io.Writer(&o.text)
+		app.ErrWriter = errs
 		if len(w.own) == 1 {
-			app.Writer = c.App.Writer
+			app.Writer, app.ErrWriter = c.App.Writer, c.App.ErrWriter
 		}
 		with.App = &app
 		go func() {
@@ -222,6 +225,18 @@ func (w *crew) run(c *cli.Context, k kind, seed uint64, notes []string) error {
 		}
 	}
 	return errors.Join(all...)
+}
+
+// sharedWriter is a writer of several parts, each of whose texts stays whole.
+type sharedWriter struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func (s *sharedWriter) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.w.Write(p)
 }
 
 // part does one part of a run.

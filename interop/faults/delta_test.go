@@ -4,9 +4,11 @@ package faults
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -87,6 +89,10 @@ func TestDeltaThroughFaults(t *testing.T) {
 				t.Parallel()
 			}
 			plan.Seed = 7
+			var began atomic.Pointer[time.Time] // of the load, where the store is gone
+			if down := plan.Down; down != nil {
+				plan.Down = func(time.Duration) bool { at := began.Load(); return at != nil && down(time.Since(*at)) }
+			}
 			p, err := faultproxy.Start(t.Context(), "127.0.0.1", gw.Endpoint, plan.Plan)
 			if err != nil {
 				t.Fatal(err)
@@ -95,6 +101,14 @@ func TestDeltaThroughFaults(t *testing.T) {
 			b := start(t, t.TempDir(), gw.Environ(), "run", "--queue", "delta", "--rate", fmt.Sprint(rate), "--duration", d.String(), "--drain-timeout", drainTimeout.String(),
 				"--commit-interval", "100ms", "--message-size", "100", "--store", "s3://"+gw.Bucket+"/"+name, "--endpoint", p.Endpoint, "--region", "us-east-1",
 				"--part-age", "2s", "--calibrate=false", "--quiet", "--json")
+			if plan.Down != nil {
+				await(t, "a commit", b, func() bool {
+					commits, _ := filepath.Glob(filepath.Join(gw.Dir, gw.Bucket, name, "tables", "*", "*", "_delta_log", "*1.json"))
+					return len(commits) > 0
+				})
+				now := time.Now()
+				began.Store(&now)
+			}
 			row.Happened = b.throughFaults(t, d, rate, func() map[faultproxy.Kind]int64 { return p.Counts() })
 			if c := p.Counts(); len(c) < 2 && plan.Latency == 0 {
 				t.Errorf("nothing happened: %v", c)

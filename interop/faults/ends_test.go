@@ -5,9 +5,13 @@ package faults
 import (
 	"fmt"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -177,13 +181,18 @@ func TestStoresThatRefuseInTheMiddle(t *testing.T) {
 		gw := versitygw.Start(t)
 		gw.CreateBucket(t, "others")
 		others := plant(t, filepath.Join(gw.Dir, "others"), "x")
-		b := start(t, t.TempDir(), gw.Environ(), delta("--store", gw.Address(""))...)
+		endpoint, gate := gated(t, gw)
+		b := start(t, t.TempDir(), gw.Environ(), delta("--store", "s3://"+gw.Bucket, "--endpoint", endpoint, "--region", versitygw.Region)...)
 		bucket, away := filepath.Join(gw.Dir, gw.Bucket), filepath.Join(t.TempDir(), "deleted")
 		run := filepath.Join("runs", "mine")
 		await(t, "a part", b, func() bool {
 			return hasParts(filepath.Join(bucket, run), "sent") && hasParts(filepath.Join(bucket, run), "received")
 		})
-		if err := os.Rename(bucket, away); err != nil { // as one does who deletes it at once
+		// A request under way would make the folder of the bucket again.
+		gate.Lock()
+		err := os.Rename(bucket, away) // as one does who deletes it at once
+		gate.Unlock()
+		if err != nil {
 			t.Fatal(err)
 		}
 		// What is in the spool alone begins later than the load: it is put beside what
@@ -196,6 +205,25 @@ func TestStoresThatRefuseInTheMiddle(t *testing.T) {
 		}
 		others.unharmed(t)
 	})
+}
+
+// gated stands in front of a server, and lets nothing pass while the gate is locked.
+func gated(t *testing.T, gw *versitygw.Server) (endpoint string, gate *sync.RWMutex) {
+	t.Helper()
+	to, err := url.Parse(gw.Endpoint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gate = new(sync.RWMutex)
+	pass := httputil.NewSingleHostReverseProxy(to) // requests keep their host, which is signed
+	pass.ErrorHandler = func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) }
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		gate.RLock()
+		defer gate.RUnlock()
+		pass.ServeHTTP(w, r)
+	}))
+	t.Cleanup(s.Close)
+	return s.URL, gate
 }
 
 // denying stands in front of a server and refuses requests with a code of S3's.

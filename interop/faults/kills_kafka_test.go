@@ -61,7 +61,7 @@ func TestKilledKafka(t *testing.T) {
 		}
 		acked, received, twice := noneLost(t, run)
 		readable(t, run)
-		count.add(acked, received, twice)
+		count.add(acked, received, twice, 0)
 	})
 	row.Happened = count.String()
 

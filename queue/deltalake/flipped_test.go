@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -65,18 +66,23 @@ func TestNoChangedByteIsAPayload(t *testing.T) {
 	}
 }
 
-// flipping changes a byte of each nth data file that is read, and tells no checksum.
+// flipping changes a byte of a data file whenever it is read, or only in the first
+// answer, and tells no checksum.
 type flipping struct {
 	objectstore.Store
-	nth  int64
-	seen *atomic.Int64
+	once bool
+	seen *atomic.Int64 // reads of data files
+	keys *sync.Map     // that were changed
 }
 
 func (s flipping) Get(ctx context.Context, key string) ([]byte, objectstore.Info, error) {
 	body, info, err := s.Store.Get(ctx, key)
-	if err == nil && strings.HasSuffix(key, ".parquet") && !strings.HasPrefix(key, logFolder) && s.seen.Add(1)%s.nth == 0 {
-		body = bytes.Clone(body)
-		body[len(body)/2] ^= 0xff
+	if err == nil && strings.HasSuffix(key, ".parquet") && !strings.HasPrefix(key, logFolder) {
+		s.seen.Add(1)
+		if _, before := s.keys.LoadOrStore(key, true); !before || !s.once {
+			body = bytes.Clone(body)
+			body[len(body)/2] ^= 0xff
+		}
 	}
 	return body, info, err
 }
@@ -89,7 +95,7 @@ func (s flipping) Sub(prefix string) objectstore.Store {
 // A data file that came with a changed byte is read again.
 func TestAChangedByteIsReadAgain(t *testing.T) {
 	var seen atomic.Int64
-	checkExactlyOnce(t, Config{Store: flipping{folder(t), 2, &seen}, Partitions: 1, CommitInterval: 2 * time.Millisecond}, 200)
+	checkExactlyOnce(t, Config{Store: flipping{folder(t), true, &seen, new(sync.Map)}, Partitions: 1, CommitInterval: 2 * time.Millisecond}, 200)
 	if seen.Load() < 2 {
 		t.Fatalf("%d data files were read", seen.Load())
 	}
@@ -100,7 +106,7 @@ func TestADamagedFileIsFatal(t *testing.T) {
 	h, cfg := handTable(t)
 	h.version(1, h.data("a.parquet", "a.parquet", true, "1", "2"))
 	var seen atomic.Int64
-	cfg.Store = flipping{cfg.Store, 1, &seen}
+	cfg.Store = flipping{cfg.Store, false, &seen, new(sync.Map)}
 	got, err := received(t, cfg, queue.Start{})
 	checkFails(t, got, err, ErrCorrupt, "a.parquet")
 	if seen.Load() != corruptTries {

@@ -63,7 +63,7 @@ func (b *builder) controls() Controls {
 	c.Hint = "Cut of the longest step: " + figure.Duration(cut)
 	for _, t := range b.sum.Steps {
 		if s := b.longest(); s != nil && t.Step == s.Step && t.Repeat == s.Repeat {
-			c.Hint += " (" + t.WarmupRule + ")"
+			c.Hint = "Cut of the longest step: " + figure.Duration(time.Duration(t.WarmupNs)) + " (" + t.WarmupRule + ")"
 		}
 	}
 	c.Hint += "."

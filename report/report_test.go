@@ -204,6 +204,19 @@ func TestControls(t *testing.T) {
 
 // TestSize holds the fragments of ten rates of five minutes below what a light
 // report of a megabyte has room for beside the page itself.
+// The hint tells the cut that was made, which lies on an edge of the intervals.
+func TestHintOfTheCut(t *testing.T) {
+	d := reporttest.Digest(reporttest.Spec{Run: "coarse", Rates: []float64{100}, Interval: 400 * time.Millisecond})
+	doc := build(t, d, analysis.View{Warmup: new(3 * time.Second)})
+	const want = "Cut of the longest step: 3.2 s (as asked, moved from 3 s to the next edge of the intervals)."
+	if doc.Controls.Hint != want {
+		t.Errorf("%q, want %q", doc.Controls.Hint, want)
+	}
+	if doc.Controls.WarmupS != "3" {
+		t.Errorf("the control has %q, which was asked for as 3", doc.Controls.WarmupS)
+	}
+}
+
 func TestSize(t *testing.T) {
 	var rates []float64
 	for i := range 10 {

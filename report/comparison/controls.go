@@ -39,6 +39,7 @@ func (b *builder) controls(ds []*analysis.Digest) report.Controls {
 	if longest != nil {
 		c.Edges = report.Edges(longest)
 	}
+	made := cut
 	if b.v.Warmup != nil {
 		cut = *b.v.Warmup
 	}
@@ -46,7 +47,7 @@ func (b *builder) controls(ds []*analysis.Digest) report.Controls {
 	if c.WarmupAuto {
 		c.WarmupText += " (default)"
 	}
-	c.Hint = "Cut of the longest step: " + figure.Duration(cut)
+	c.Hint = "Cut of the longest step: " + figure.Duration(made)
 	if rule != "" {
 		c.Hint += " (" + rule + ")"
 	}

@@ -21,25 +21,11 @@ type Outline struct {
 
 // ReadOutline reads the outline of a run. Errors are as of Read.
 func ReadOutline(ctx context.Context, src rawlog.Source) (*Outline, error) {
-	names, err := src.List(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("listing %s: %w", src.Address(), err)
-	}
-	all, err := readManifests(ctx, src, names)
-	if err != nil {
-		return nil, err
-	}
-	tl := newTimeline(all)
-	m, err := joinManifests(all, tl)
-	if err != nil {
-		return nil, err
-	}
-	steps, err := findParts(ctx, src, m, names, tl)
+	r, m, steps, err := begin(ctx, src)
 	if err != nil {
 		return nil, err
 	}
 	out := &Outline{Manifest: withoutParts(*m)}
-	r := &reading{ctx: ctx, src: src, run: m.Run, timeline: tl, groups: groupsOf(all)}
 	for _, s := range withManifest(steps, m) {
 		x, err := r.span(m, s)
 		if err != nil {

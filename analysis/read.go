@@ -44,24 +44,11 @@ type Options struct {
 // The error is rawlog.ErrNotARun where there is no run.json, ErrNoData for a
 // log without a message; an error about a part names it and says what to do.
 func Read(ctx context.Context, src rawlog.Source, opt Options) (*Digest, error) {
-	names, err := src.List(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("listing %s: %w", src.Address(), err)
-	}
-	all, err := readManifests(ctx, src, names)
+	r, m, steps, err := begin(ctx, src)
 	if err != nil {
 		return nil, err
 	}
-	tl := newTimeline(all)
-	m, err := joinManifests(all, tl)
-	if err != nil {
-		return nil, err
-	}
-	steps, err := findParts(ctx, src, m, names, tl)
-	if err != nil {
-		return nil, err
-	}
-	r := &reading{ctx: ctx, src: src, run: m.Run, timeline: tl, groups: groupsOf(all), progress: opt.Progress}
+	r.progress = opt.Progress
 	for _, s := range steps {
 		for _, t := range rawlog.Tables {
 			r.total += s.rows(t.Name)
@@ -77,6 +64,29 @@ func Read(ctx context.Context, src rawlog.Source, opt Options) (*Digest, error) 
 	}
 	d.adopt()
 	return d, checkData(d)
+}
+
+// begin finds what a log is of, and where the parts of its steps lie.
+func begin(ctx context.Context, src rawlog.Source) (*reading, *rawlog.Manifest, []*stepParts, error) {
+	fail := func(err error) (*reading, *rawlog.Manifest, []*stepParts, error) { return nil, nil, nil, err }
+	names, err := src.List(ctx)
+	if err != nil {
+		return fail(fmt.Errorf("listing %s: %w", src.Address(), err))
+	}
+	all, err := readManifests(ctx, src, names)
+	if err != nil {
+		return fail(err)
+	}
+	tl := newTimeline(all)
+	m, err := joinManifests(all, tl)
+	if err != nil {
+		return fail(err)
+	}
+	steps, err := findParts(ctx, src, m, names, tl)
+	if err != nil {
+		return fail(err)
+	}
+	return &reading{ctx: ctx, src: src, run: m.Run, timeline: tl, groups: groupsOf(all)}, m, steps, nil
 }
 
 // withManifest adds the steps that have no parts but stand in run.json.

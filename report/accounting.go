@@ -1,6 +1,9 @@
 package report
 
-import "queuebench/analysis"
+import (
+	"queuebench/analysis"
+	"queuebench/report/texts"
+)
 
 // count is a row of the accounting.
 type count struct {
@@ -11,29 +14,29 @@ type count struct {
 }
 
 var counts = []count{
-	{"scheduled", "attempted + overrun + unknown", func(a analysis.Accounting) int64 { return a.Scheduled }, false},
-	{"attempted", "acked + failed + unconfirmed", func(a analysis.Accounting) int64 { return a.Attempted }, false},
-	{"acked", "the queue said that it has them", func(a analysis.Accounting) int64 { return a.Acked }, false},
-	{"failed", "the queue refused them", func(a analysis.Accounting) int64 { return a.Failed }, true},
-	{"unconfirmed", "no answer by the deadline", func(a analysis.Accounting) int64 { return a.Unconfirmed }, true},
-	{"overrun", "due, but not sent before the step ended", func(a analysis.Accounting) int64 { return a.Overrun }, true},
-	{"received", "distinct messages", func(a analysis.Accounting) int64 { return a.Received }, false},
-	{"lost", "acked and not received by the deadline", func(a analysis.Accounting) int64 { return a.Lost }, true},
-	{"duplicates", "deliveries beyond the first", func(a analysis.Accounting) int64 { return a.Duplicates }, true},
-	{"out of order", "below the highest number seen of their producer and partition", func(a analysis.Accounting) int64 { return a.OutOfOrder }, true},
-	{"received unacked", "failed or unconfirmed, yet received", func(a analysis.Accounting) int64 { return a.ReceivedUnacked }, true},
-	{"negative", "received before they were intended", func(a analysis.Accounting) int64 { return a.Negative }, true},
-	{"foreign", "deliveries that are no message of the step", func(a analysis.Accounting) int64 { return a.Foreign }, true},
-	{"unknown", "beyond what is known of an incomplete log", func(a analysis.Accounting) int64 { return a.Unknown }, true},
-	{"records used", "behind the latencies shown", func(a analysis.Accounting) int64 { return a.RecordsUsed }, false},
-	{"records trimmed", "cut as warm-up, or not looked at", func(a analysis.Accounting) int64 { return a.RecordsTrimmed }, false},
-	{"records rejected", "could not be read", func(a analysis.Accounting) int64 { return a.RecordsRejected }, true},
+	{texts.Scheduled, texts.ScheduledMeans, func(a analysis.Accounting) int64 { return a.Scheduled }, false},
+	{texts.Attempted, texts.AttemptedMeans, func(a analysis.Accounting) int64 { return a.Attempted }, false},
+	{texts.Acked, texts.AckedMeans, func(a analysis.Accounting) int64 { return a.Acked }, false},
+	{texts.Failed, texts.FailedMeans, func(a analysis.Accounting) int64 { return a.Failed }, true},
+	{texts.Unconfirmed, texts.UnconfirmedMeans, func(a analysis.Accounting) int64 { return a.Unconfirmed }, true},
+	{texts.Overrun, texts.OverrunMeans, func(a analysis.Accounting) int64 { return a.Overrun }, true},
+	{texts.Received, texts.ReceivedMeans, func(a analysis.Accounting) int64 { return a.Received }, false},
+	{texts.Lost, texts.LostMeans, func(a analysis.Accounting) int64 { return a.Lost }, true},
+	{texts.Duplicates, texts.DuplicatesMeans, func(a analysis.Accounting) int64 { return a.Duplicates }, true},
+	{texts.OutOfOrder, texts.OutOfOrderMeans, func(a analysis.Accounting) int64 { return a.OutOfOrder }, true},
+	{texts.ReceivedUnacked, texts.ReceivedUnackedMeans, func(a analysis.Accounting) int64 { return a.ReceivedUnacked }, true},
+	{texts.Negative, texts.NegativeMeans, func(a analysis.Accounting) int64 { return a.Negative }, true},
+	{texts.Foreign, texts.ForeignMeans, func(a analysis.Accounting) int64 { return a.Foreign }, true},
+	{texts.Unknown, texts.UnknownMeans, func(a analysis.Accounting) int64 { return a.Unknown }, true},
+	{texts.Used, texts.UsedMeans, func(a analysis.Accounting) int64 { return a.RecordsUsed }, false},
+	{texts.Trimmed, texts.TrimmedMeans, func(a analysis.Accounting) int64 { return a.RecordsTrimmed }, false},
+	{texts.Rejected, texts.RejectedMeans, func(a analysis.Accounting) int64 { return a.RecordsRejected }, true},
 }
 
 // accounting is where every message went.
 func (b *builder) accounting() string {
 	var w writer
-	w.raw(`<h2>Where every message went</h2><div class="scroll" tabindex="0" role="region" aria-label="Accounting"><table class="accounting"><caption class="unseen">Messages of each step, by what became of them</caption><thead><tr><th scope="col">messages</th>`)
+	w.raw(`<h2>` + texts.Accounting + `</h2><div class="scroll" tabindex="0" role="region" aria-label="` + texts.AccountingLabel + `"><table class="accounting"><caption class="unseen">` + texts.AccountingCaption + `</caption><thead><tr><th scope="col">` + texts.Messages + `</th>`)
 	for _, s := range b.sum.Steps {
 		w.el("th", b.stepName(s), "scope", "col", "class", "num")
 	}
@@ -56,7 +59,7 @@ func (b *builder) accounting() string {
 	}
 	w.raw(`</tbody></table></div>`)
 	if b.v.Windowed() {
-		w.raw(`<p class="note">`).text("Of whole steps, but for the records used and trimmed, which are those of the part that is looked at.").raw(`</p>`)
+		w.el("p", texts.OfWholeSteps, "class", "note")
 	}
 	return w.String()
 }

@@ -8,6 +8,7 @@ import (
 
 	"queuebench/analysis"
 	"queuebench/figure"
+	"queuebench/report/texts"
 )
 
 func (b *builder) controls() Controls {
@@ -42,7 +43,7 @@ func (b *builder) controls() Controls {
 	c.WarmupS = seconds(cut)
 	c.WarmupText = figure.Duration(cut)
 	if c.WarmupAuto {
-		c.WarmupText += " (default)"
+		c.WarmupText = texts.ByDefault(c.WarmupText)
 	}
 	if b.o.Place != nil {
 		c.Step = b.o.Place.String()
@@ -54,21 +55,21 @@ func (b *builder) controls() Controls {
 		c.Interval = b.v.Interval.String()
 	}
 	if b.v.Windowed() {
-		c.Window = "from " + figure.Duration(b.v.From)
-		if c.Window += " on"; b.v.To != 0 {
-			c.Window = "from " + figure.Duration(b.v.From) + " to " + figure.Duration(b.v.To)
+		c.Window = texts.From(figure.Duration(b.v.From))
+		if b.v.To != 0 {
+			c.Window = texts.FromTo(figure.Duration(b.v.From), figure.Duration(b.v.To))
 		}
 	}
 	c.Change = b.change(cut)
-	c.Hint = "Cut of the longest step: " + figure.Duration(cut)
+	made, rule := cut, ""
 	for _, t := range b.sum.Steps {
 		if s := b.longest(); s != nil && t.Step == s.Step && t.Repeat == s.Repeat {
-			c.Hint = "Cut of the longest step: " + figure.Duration(time.Duration(t.WarmupNs)) + " (" + t.WarmupRule + ")"
+			made, rule = time.Duration(t.WarmupNs), t.WarmupRule
 		}
 	}
-	c.Hint += "."
+	c.Hint = texts.Cut(figure.Duration(made), rule)
 	if c.Window != "" {
-		c.Hint += " Looked at: " + c.Window + " of each step."
+		c.Hint += texts.LookedAt(c.Window)
 	}
 	return c
 }
@@ -82,27 +83,23 @@ func (b *builder) change(cut time.Duration) string {
 		said = append(said, b.v.Kind.Title())
 	}
 	if b.v.LogScale {
-		said = append(said, "logarithmic axis")
+		said = append(said, texts.LogAxis)
 	}
 	for _, c := range b.choices() {
 		if b.o.Place != nil && c.Value == b.o.Place.String() {
-			said = append(said, "in depth at "+c.Name)
+			said = append(said, texts.InDepth(c.Name))
 		}
 	}
 	if b.v.Interval > 0 {
-		said = append(said, "intervals of "+figure.Duration(b.v.Interval))
+		said = append(said, texts.IntervalsOf(figure.Duration(b.v.Interval)))
 	}
 	if b.v.Lines != nil {
-		said = append(said, "drawn: "+strings.Join(b.v.Lines, " "))
+		said = append(said, texts.Drawn(b.v.Lines))
 	}
-	s := ""
-	if len(said) > 0 {
-		s = upperFirst(strings.Join(said, ", ")) + ". "
-	}
-	s += fmt.Sprintf("Warm-up %s cut.", figure.Duration(cut))
+	s := texts.Shown(said) + texts.WarmupWas(figure.Duration(cut))
 	if b.v.Windowed() && len(b.sum.Steps) > 0 {
 		from, to := b.sum.Steps[0].KeptNs()
-		s += fmt.Sprintf(" Looked at from %s to %s.", figure.Duration(duration(from)), figure.Duration(duration(to)))
+		s += texts.LookedAtFrom(figure.Duration(duration(from)), figure.Duration(duration(to)))
 	}
 	for _, t := range b.sum.Steps {
 		l := t.Latencies[b.v.Kind.String()]
@@ -116,7 +113,7 @@ func (b *builder) change(cut time.Duration) string {
 			}
 		}
 		if v, ok := l.Percentiles[key(p)]; ok {
-			s += fmt.Sprintf(" At %s %s is %s.", b.stepName(t), figure.PercentileName(p), v.Text())
+			s += texts.AtIs(b.stepName(t), figure.PercentileName(p), v.Text())
 		}
 	}
 	return s
@@ -140,21 +137,21 @@ func key(p float64) string { return analysis.FormatPercent(p) }
 // carry the names of the address's keys.
 func ControlsHTML(c Controls) string {
 	var w writer
-	w.raw(`<form id="controls" class="controls" autocomplete="off" aria-label="What is shown">`)
+	w.raw(`<form id="controls" class="controls" autocomplete="off" aria-label="` + texts.Controls + `">`)
 
-	w.raw(`<div class="field grow"><label for="warmup-slider">Warm-up cut</label><div class="row">`)
+	w.raw(`<div class="field grow"><label for="warmup-slider">` + texts.WarmupCut + `</label><div class="row">`)
 	w.open("input", "type", "range", "id", "warmup-slider", "min", "0", "max", fmt.Sprint(max(1, len(c.Edges)-1)), "step", "1", "value", fmt.Sprint(c.Slot()),
 		"aria-valuetext", c.WarmupText, "data-edges", strings.Join(c.Edges, " "))
 	w.raw(`<span class="unit">`)
-	w.open("input", "type", "number", "id", "warmup", "name", "warmup", "min", "0", "step", "any", "inputmode", "decimal", "value", c.WarmupS, "aria-label", "Warm-up in seconds")
+	w.open("input", "type", "number", "id", "warmup", "name", "warmup", "min", "0", "step", "any", "inputmode", "decimal", "value", c.WarmupS, "aria-label", texts.WarmupSeconds)
 	w.raw(`<span aria-hidden="true">s</span></span></div></div>`)
 
-	selectHTML(&w, "step", "Step", c.Step, c.Steps)
-	w.raw(`<div class="field"><label for="percentiles">Percentiles</label>`)
+	selectHTML(&w, "step", texts.Step, c.Step, c.Steps)
+	w.raw(`<div class="field"><label for="percentiles">` + texts.Percentiles + `</label>`)
 	w.open("input", "type", "text", "id", "percentiles", "name", "percentiles", "value", c.Percentiles, "inputmode", "decimal", "spellcheck", "false", "size", "20")
 	w.raw(`</div>`)
 
-	w.raw(`<div class="field"><label for="latency">Latency</label><select id="latency" name="latency">`)
+	w.raw(`<div class="field"><label for="latency">` + texts.LatencyKind + `</label><select id="latency" name="latency">`)
 	for k := range analysis.NumKinds {
 		if k == analysis.Imported && k.String() != c.Latency {
 			continue // of other tools' data only
@@ -167,19 +164,19 @@ func ControlsHTML(c Controls) string {
 	}
 	w.raw(`</select></div>`)
 
-	selectHTML(&w, "interval", "Interval", c.Interval, c.Intervals)
+	selectHTML(&w, "interval", texts.Interval, c.Interval, c.Intervals)
 
-	w.raw(`<fieldset class="field"><legend>Axis</legend><div class="segments">`)
-	for _, s := range []string{"linear", "log"} {
-		w.raw(`<label><input type="radio" name="scale" id="scale-`, s, `" value="`, s, `"`)
-		if s == c.Scale {
+	w.raw(`<fieldset class="field"><legend>` + texts.Axis + `</legend><div class="segments">`)
+	for _, s := range []Choice{{"linear", texts.Linear}, {"log", texts.Log}} {
+		w.raw(`<label><input type="radio" name="scale" id="scale-`, s.Value, `" value="`, s.Value, `"`)
+		if s.Value == c.Scale {
 			w.raw(" checked")
 		}
-		w.raw("><span>", s, "</span></label>")
+		w.raw("><span>", s.Name, "</span></label>")
 	}
 	w.raw(`</div></fieldset>`)
 	w.raw(`<div class="foot"><p id="status" class="status" role="status" aria-live="polite">`).text(c.Hint)
-	w.raw(`</p>`, `<button type="button" id="cancel" hidden>Cancel</button><button type="button" id="whole-step" hidden>Whole step</button><button type="button" id="reset">Reset</button></div>`,
+	w.raw(`</p>`, `<button type="button" id="cancel" hidden>`+texts.Cancel+`</button><button type="button" id="whole-step" hidden>`+texts.WholeStep+`</button><button type="button" id="reset">`+texts.Reset+`</button></div>`,
 		`<p id="view-error" class="error" role="alert" hidden></p></form>`)
 	return w.String()
 }

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"queuebench/analysis"
 	"queuebench/figure"
 	"queuebench/rawlog"
+	"queuebench/report/texts"
 )
 
 func duration(ns int64) time.Duration { return time.Duration(ns) }
@@ -19,57 +19,55 @@ func duration(ns int64) time.Duration { return time.Duration(ns) }
 func (b *builder) facts() string {
 	var w writer
 	m := b.d.Manifest
-	w.raw(`<h2>How it was measured</h2>`)
-	model := `<li><b>Open loop.</b> Messages follow a schedule, whatever the queue does. A late one keeps its intended time, and end-to-end latency counts from there: no coordinated omission.</li>`
+	w.raw(`<h2>` + texts.Measured + `</h2>`)
+	model := texts.OpenModel
 	if len(b.sum.Steps) > 0 && b.sum.Steps[0].Loop != nil {
-		model = `<li><b>Closed loop.</b> An operation begins when the one before it is done: intended = sent. A slow queue is asked less, and what would have waited meanwhile is missing: coordinated omission is possible.</li>`
+		model = texts.ClosedModel
 	}
 	if len(b.sum.Steps) > 0 && b.sum.Steps[0].Drain != nil {
-		model = `<li><b>Backlog.</b> The queue was filled while its consumers were held, and drained when they were released. End-to-end latency counts from when a message was due or handed over: it says how long messages lay.</li>`
+		model = texts.BacklogModel
 	}
 	if len(b.sum.Steps) > 0 && b.sum.Steps[0].Tail != nil {
-		model = `<li><b>Tail.</b> Messages of others were received. Nothing is known of a schedule: latency counts from the stamp that a message carries, by its writer's clock, and losses cannot be told.</li>`
+		model = texts.TailModel
 	}
 	if b.imported() {
-		model = `<li><b>Imported.</b> Another tool measured this, by the definitions below. No schedule is known here: what a busy sender began late may be missing.</li>`
+		model = texts.ImportedModel
 	}
-	w.raw(`<ul class="model">`,
-		model,
-		`<li><b>Nothing is left out.</b> Lost and overrun messages rank as infinite; a percentile that reaches them prints “&gt; deadline”. Negative latencies are counted, not repaired.</li>`,
-		`<li><b>Warm-up</b> is cut by intended time, after the run, and can be moved without running again.</li>`,
-		`<li><b>Percentiles</b> are nearest-rank over added histograms, never averaged, to within 0.2 %, and shown with three digits. Over time they are those of each interval`+resolution(b.sum.Steps)+`.</li></ul>`)
+	shortest, longest := resolution(b.sum.Steps)
+	w.raw(`<ul class="model"><li>`, model,
+		`</li><li>`+texts.NothingLeftOut+`</li><li>`+texts.WarmupModel+`</li><li>`, texts.PercentilesModel(shortest, longest), `</li></ul>`)
 
 	w.raw(`<div class="facts">`)
 	b.imports(&w)
-	section(&w, "Queue", []fact{
-		{"kind", m.Queue.Kind}, {"partitions", positive(m.Queue.Partitions)}, {"an acknowledgement means", b.sum.DurabilityText()},
-		{"commit interval", durationOrNone(m.Queue.CommitInterval)},
-		{"promises", promises(m)},
+	section(&w, texts.Queue, []fact{
+		{texts.Kind, m.Queue.Kind}, {texts.Partitions, positive(m.Queue.Partitions)}, {texts.AckMeans, b.sum.DurabilityText()},
+		{texts.CommitInterval, durationOrNone(m.Queue.CommitInterval)},
+		{texts.Promises, promises(m)},
 	})
-	section(&w, "Store of the queue", storeFacts(m.Store))
-	section(&w, "Store of the raw log", storeFacts(m.LogStore))
-	section(&w, "Machine", []fact{
-		{"host", m.Host.Name}, {"processors", strings.TrimSpace(positive(m.Host.CPUs) + " " + m.Host.CPUModel)},
-		{"memory", bytesText(m.Host.MemoryBytes)}, {"system", strings.TrimSpace(m.Host.OS + "/" + m.Host.Arch + " " + m.Host.Kernel)},
+	section(&w, texts.StoreOfQueue, storeFacts(m.Store))
+	section(&w, texts.StoreOfLog, storeFacts(m.LogStore))
+	section(&w, texts.Machine, []fact{
+		{texts.HostName, m.Host.Name}, {texts.CPUs, strings.TrimSpace(positive(m.Host.CPUs) + " " + m.Host.CPUModel)},
+		{texts.Memory, texts.Bytes(m.Host.MemoryBytes)}, {texts.System, strings.TrimSpace(m.Host.OS + "/" + m.Host.Arch + " " + m.Host.Kernel)},
 	})
-	section(&w, "Clock", []fact{
-		{"host", m.Clock.Host}, {"boot", m.Clock.BootID}, {"anchored at", timeText(m.Clock.AnchorNs)},
-		{"kind", "one wall-clock anchor, monotonic from there on"},
+	section(&w, texts.Clock, []fact{
+		{texts.HostName, m.Clock.Host}, {texts.Boot, m.Clock.BootID}, {texts.AnchoredAt, timeText(m.Clock.AnchorNs)},
+		{texts.Kind, texts.ClockKind},
 	})
-	section(&w, "Program", []fact{
-		{"recorded by", strings.TrimSpace(m.Program.Name + " " + m.Program.Version)}, {"built with", m.Program.Go},
-		{"started", timeText(m.StartedNs)}, {"ended", timeText(m.EndedNs)},
+	section(&w, texts.Program, []fact{
+		{texts.RecordedBy, strings.TrimSpace(m.Program.Name + " " + m.Program.Version)}, {texts.BuiltWith, m.Program.Go},
+		{texts.Started, timeText(m.StartedNs)}, {texts.Ended, timeText(m.EndedNs)},
 	})
 	w.raw(`</div>`)
 	if len(m.Warnings) > 0 {
-		w.raw(`<h3>Warnings of the runner</h3><ul>`)
+		w.raw(`<h3>` + texts.WarningsOfRunner + `</h3><ul>`)
 		for _, s := range m.Warnings {
 			w.el("li", s)
 		}
 		w.raw(`</ul>`)
 	}
 	if len(m.Settings) > 0 {
-		w.raw(`<details data-key="settings"><summary>`).text("All " + plural(len(m.Settings), "setting", "settings") + " of the run").raw(`</summary>`)
+		w.raw(`<details data-key="settings"><summary>`).text(texts.AllSettings(len(m.Settings))).raw(`</summary>`)
 		pairs(&w, m.Settings)
 		w.raw(`</details>`)
 	}
@@ -78,19 +76,15 @@ func (b *builder) facts() string {
 
 // resolution tells how long the intervals are: those of the whole run where the
 // log is at hand, longer ones in a page that must stay small.
-func resolution(steps []analysis.StepSummary) string {
+func resolution(steps []analysis.StepSummary) (shortest, longest string) {
 	if len(steps) == 0 {
-		return ""
+		return "", ""
 	}
-	shortest, longest := steps[0].IntervalNs, steps[0].IntervalNs
+	lo, hi := steps[0].IntervalNs, steps[0].IntervalNs
 	for _, s := range steps {
-		shortest, longest = min(shortest, s.IntervalNs), max(longest, s.IntervalNs)
+		lo, hi = min(lo, s.IntervalNs), max(hi, s.IntervalNs)
 	}
-	text := ", " + figure.Duration(duration(shortest)) + " long"
-	if longest != shortest {
-		text = ", " + figure.Duration(duration(shortest)) + " to " + figure.Duration(duration(longest)) + " long by step"
-	}
-	return text + " here: what is shorter cannot be seen, and a cut moves to the next of their edges"
+	return figure.Duration(duration(lo)), figure.Duration(duration(hi))
 }
 
 type fact struct{ name, value string }
@@ -119,9 +113,9 @@ func pairs(w *writer, m map[string]string) {
 }
 
 func storeFacts(s rawlog.StoreInfo) []fact {
-	f := []fact{{"address", s.Address}, {"durability", s.Durability}}
+	f := []fact{{texts.Address, s.Address}, {texts.Durability, s.Durability}}
 	if s.Embedded {
-		f = append(f, fact{"served by", "the embedded server: an in-process floor"})
+		f = append(f, fact{texts.ServedBy, texts.EmbeddedServer})
 	}
 	return f
 }
@@ -129,23 +123,15 @@ func storeFacts(s rawlog.StoreInfo) []fact {
 func promises(m rawlog.Manifest) string {
 	var out []string
 	if m.Queue.LosesNothing {
-		out = append(out, "loses nothing that it acknowledged")
+		out = append(out, texts.LosesNothing)
 	}
 	if m.Queue.DeliversOnce {
-		out = append(out, "delivers no message twice")
+		out = append(out, texts.DeliversOnce)
 	}
 	if len(out) == 0 {
-		return "none"
+		return texts.None
 	}
 	return strings.Join(out, "; ")
-}
-
-func hostLine(h rawlog.Host) string {
-	s := plural(h.CPUs, "processor", "processors")
-	if h.Name != "" {
-		s = h.Name + ", " + s
-	}
-	return s
 }
 
 func positive(n int) string {
@@ -166,15 +152,5 @@ func timeText(ns int64) string {
 	if ns <= 0 {
 		return ""
 	}
-	return time.Unix(0, ns).UTC().Format("2006-01-02 15:04:05.000 UTC")
-}
-
-func bytesText(n int64) string {
-	switch {
-	case n <= 0:
-		return ""
-	case n >= 1<<30:
-		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
-	}
-	return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	return time.Unix(0, ns).UTC().Format(texts.DateExact)
 }

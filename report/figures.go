@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"queuebench/figure"
+	"queuebench/report/texts"
 )
 
 // figureHTML writes a figure with its caption, what is drawn as a table behind a
@@ -54,8 +55,8 @@ func (w *writer) data(f figure.Figure) {
 		return
 	}
 	w.raw(`<details class="data" data-key="data-`).text(f.Name).raw(`"><summary>`)
-	w.text("The " + plural(len(d.Cells), d.Row, d.Rows) + " behind this figure")
-	w.raw(`</summary><div class="scroll tall" tabindex="0" role="region" aria-label="`).text("Table of: " + f.Title).raw(`"><table class="series"`)
+	w.text(texts.Behind(len(d.Cells), d.Row, d.Rows))
+	w.raw(`</summary><div class="scroll tall" tabindex="0" role="region" aria-label="`).text(texts.TableOf(f.Title)).raw(`"><table class="series"`)
 	first := 0
 	if d.Columns[0].Unit == "s" && len(d.Columns) > 1 {
 		if first = 1; d.Columns[1].Unit == "s" {

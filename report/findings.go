@@ -2,9 +2,9 @@ package report
 
 import (
 	"slices"
-	"strconv"
 
 	"queuebench/analysis"
+	"queuebench/report/texts"
 )
 
 // icon is a severity's shape, so that colour is not all that tells. The word
@@ -27,11 +27,11 @@ func icon(s analysis.Severity) string {
 func severityWord(s analysis.Severity) string {
 	switch s {
 	case analysis.Failure:
-		return "Failure"
+		return texts.Failure
 	case analysis.Warning:
-		return "Warning"
+		return texts.Warning
 	}
-	return "Note"
+	return texts.Note
 }
 
 // found is a finding with the steps that show it.
@@ -75,9 +75,9 @@ func (b *builder) gather() []found {
 func (b *builder) findings() string {
 	var w writer
 	all := b.gather()
-	w.raw(`<h2>What was found</h2>`)
+	w.raw(`<h2>` + texts.Found + `</h2>`)
 	if len(all) == 0 {
-		w.raw(`<p class="note">Nothing stands out: the schedule was kept, the counts add up, and no rule of the analysis was broken.</p>`)
+		w.raw(`<p class="note">` + texts.NothingFound + `</p>`)
 		return w.String()
 	}
 	w.raw(`<ul class="findings">`)
@@ -108,7 +108,7 @@ func (b *builder) findings() string {
 		default:
 			w.raw(`<details data-key="finding-`).text(f.ID).raw(`"><summary>`)
 			b.where(&w, f.where[:1])
-			w.text(f.texts[0]).raw(` <span class="more">`).text("and " + plural(len(f.texts)-1, "more step", "more steps")).raw(`</span></summary>`)
+			w.text(f.texts[0]).raw(` <span class="more">`).text(texts.MoreSteps(len(f.texts) - 1)).raw(`</span></summary>`)
 			for i, t := range f.texts[1:] {
 				w.raw(`<p>`)
 				b.where(&w, f.where[i+1:i+2])
@@ -134,7 +134,7 @@ func (b *builder) findings() string {
 func (b *builder) where(w *writer, steps []int) {
 	const maxWhere = 6
 	if len(steps) > 1 && len(steps) == len(b.sum.Steps) {
-		w.raw(`<span class="where">Every step</span> `)
+		w.raw(`<span class="where">` + texts.EveryStep + `</span> `)
 		return
 	}
 	of := map[string]int{}
@@ -154,10 +154,10 @@ func (b *builder) where(w *writer, steps []int) {
 			if i > 0 && rateKey(b.sum.Steps[steps[i-1]]) == key {
 				continue
 			}
-			name = rateName(s) + ", all repeats"
+			name = texts.AllRepeats(rateName(s))
 		}
 		if named == maxWhere {
-			w.text(" and others, " + plural(len(steps), "step", "steps") + " in all")
+			w.text(texts.AndOthers(len(steps)))
 			break
 		}
 		if named > 0 {
@@ -167,11 +167,4 @@ func (b *builder) where(w *writer, steps []int) {
 		named++
 	}
 	w.raw(`</span> `)
-}
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return strconv.Itoa(n) + " " + many
 }

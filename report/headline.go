@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"queuebench/analysis"
+	"queuebench/report/texts"
 )
 
 // headline says in one look what was run and what came out.
@@ -18,10 +19,10 @@ func (b *builder) headline() string {
 	w.raw(`<p class="meta">`)
 	if m.StartedNs > 0 {
 		t := time.Unix(0, m.StartedNs).UTC()
-		w.el("time", t.Format("2 January 2006, 15:04 UTC"), "datetime", t.Format(time.RFC3339))
+		w.el("time", t.Format(texts.Date), "datetime", t.Format(time.RFC3339))
 	}
 	if m.Host.CPUs > 0 {
-		w.raw(` <span class="sep">·</span> `).text(hostLine(m.Host))
+		w.raw(` <span class="sep">·</span> `).text(texts.Host(m.Host.Name, m.Host.CPUs))
 	}
 	w.raw(`</p>`)
 	if labels := b.labels(); len(labels) > 0 {
@@ -45,26 +46,26 @@ func (b *builder) labels() []label {
 	var out []label
 	m := b.d.Manifest
 	if m.Queue.InProcess || m.Store.Embedded {
-		out = append(out, label{"in-process floor", "The queue or its store ran inside the benchmark: a lower bound for this machine, never a result about a product."})
+		out = append(out, label{texts.Floor, texts.FloorMeans})
 	}
 	if len(b.sum.Steps) > 0 && b.sum.Steps[0].Loop != nil {
-		out = append(out, label{"closed loop: intended = sent", "Coordinated omission is possible: each operation began when the one before it was done, so what a slow queue was not asked meanwhile is missing."})
+		out = append(out, label{texts.ClosedLoop, texts.ClosedLoopMeans})
 	}
 	if len(b.sum.Steps) > 0 && b.sum.Steps[0].Tail != nil {
-		out = append(out, label{"tail of a table of others", "Latency is from the stamp that a message carries to its receipt; nothing is known of what was sent."})
+		out = append(out, label{texts.Tail, texts.TailMeans})
 	}
 	if len(b.sum.Steps) > 0 && b.sum.Steps[0].Drain != nil {
-		out = append(out, label{"drain of a backlog", "Consumers were held and then released: latencies say how long messages lay, not how quick the queue is."})
+		out = append(out, label{texts.Drain, texts.DrainMeans})
 	}
 	if b.imported() || len(b.sum.Steps) == 0 && len(b.sum.References) > 0 {
-		out = append(out, label{"imported", "Another tool measured this, by definitions of its own: see how it was measured."})
+		out = append(out, label{texts.Imported, texts.ImportedMeans})
 	}
 	if !m.Complete {
-		reason := "The run did not end by itself; it is analysed up to where its log is known to be whole."
+		meaning := texts.IncompleteMeans
 		if m.Reason != "" {
-			reason = m.Reason + ". " + reason
+			meaning = texts.IncompleteSince(m.Reason)
 		}
-		out = append(out, label{"incomplete", reason})
+		out = append(out, label{texts.Incomplete, meaning})
 	}
 	return out
 }
@@ -91,31 +92,30 @@ func (b *builder) verdict() (severity, text string) {
 	}
 	switch {
 	case len(b.sum.Steps) == 0 && len(b.sum.References) > 0:
-		return string(analysis.Note), "Summaries of another tool, carried as they are."
+		return string(analysis.Note), texts.OnlySummaries
 	case len(b.sum.Steps) == 0:
-		return string(analysis.Failure), "The run has no step: there is nothing to measure."
+		return string(analysis.Failure), texts.NoStep
 	case first != nil:
 		return string(analysis.Failure), first.Text
 	case received == 0:
-		return string(analysis.Failure), "No message was received."
+		return string(analysis.Failure), texts.NothingReceived
 	}
 	if b.imported() {
-		return string(analysis.Note), group(received) + " latencies that another tool measured."
+		return string(analysis.Note), texts.ImportedLatencies(group(received))
 	}
-	text = group(received) + " messages received, "
-	if lost == 0 {
-		text += "none lost"
-	} else {
-		text += group(lost) + " lost"
+	lostText, twice := "", ""
+	if lost != 0 {
+		lostText = group(lost)
 	}
 	if dups > 0 {
-		text += ", " + group(dups) + " delivered more than once"
+		twice = group(dups)
 	}
-	text += "."
-	if n := count[analysis.Warning]; n > 0 {
-		return string(analysis.Warning), text + " " + plural(n, "warning says", "warnings say") + " how far the numbers can be trusted."
+	warnings := count[analysis.Warning]
+	severity = "good"
+	if warnings > 0 {
+		severity = string(analysis.Warning)
 	}
-	return "good", text
+	return severity, texts.Arrived(group(received), lostText, twice, warnings)
 }
 
 // tiles are the numbers that most readers came for: median and tail per rate,
@@ -127,14 +127,11 @@ func (b *builder) tiles(w *writer) {
 	tiles := b.byRate()
 	w.raw(`<ul class="tiles">`)
 	for _, steps := range tiles[:min(len(tiles), maxTiles)] {
-		w.raw(`<li class="tile"><a data-goto href="#`, stepID(steps[0]), `"><span class="tile-rate">`).text(loadName(steps[0]))
-		if v := steps[0].Variant; v != "" {
-			w.text(", " + v)
-		}
+		name := rateName(steps[0])
 		if len(steps) > 1 {
-			w.text(", middle of " + itoa(len(steps)))
+			name = texts.MiddleOf(name, len(steps))
 		}
-		w.raw(`</span>`)
+		w.raw(`<li class="tile"><a data-goto href="#`, stepID(steps[0]), `"><span class="tile-rate">`).text(name).raw(`</span>`)
 		some := false
 		for i, p := range []float64{lo, hi} {
 			v, ok := b.middle(steps, p)
@@ -145,13 +142,13 @@ func (b *builder) tiles(w *writer) {
 			w.raw(`<span class="tile-value"><small>`).text("p" + key(p)).raw(`</small> <b>`).text(v.Text()).raw(`</b></span>`)
 		}
 		if !some {
-			w.raw(`<span class="tile-none">nothing measured</span>`)
+			w.raw(`<span class="tile-none">` + texts.NothingMeasured + `</span>`)
 		}
 		w.raw(`</a></li>`)
 	}
 	w.raw(`</ul>`)
 	if n := len(tiles) - maxTiles; n > 0 {
-		w.raw(`<p class="note more-tiles">`).text(plural(n, "more rate is", "more rates are") + " in the table below.").raw(`</p>`)
+		w.raw(`<p class="note more-tiles">`).text(texts.MoreRates(n)).raw(`</p>`)
 	}
 }
 
@@ -219,11 +216,11 @@ func pair(ps []float64) (lo, hi float64) {
 func queueName(kind string) string {
 	switch kind {
 	case "delta":
-		return "Delta table as a message queue"
+		return texts.DeltaQueue
 	case "memory":
-		return "Queue in memory"
+		return texts.MemoryQueue
 	case "":
-		return "Message queue"
+		return texts.AnyQueue
 	}
 	return kind
 }

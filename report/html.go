@@ -43,14 +43,6 @@ func (w *writer) el(tag, text string, attributes ...string) *writer {
 
 func clean(s string) string { return markup.Clean(s) }
 
-// upperFirst begins a text with a capital.
-func upperFirst(s string) string {
-	if s == "" {
-		return s
-	}
-	return strings.ToUpper(s[:1]) + s[1:]
-}
-
 // group writes an integer in groups of three: 1,234,567.
 func group(n int64) string { return analysis.FormatCount(n) }
 

@@ -5,6 +5,7 @@ import (
 
 	"queuebench/analysis"
 	"queuebench/figure"
+	"queuebench/report/texts"
 )
 
 func itoa(n int) string     { return strconv.Itoa(n) }
@@ -24,10 +25,10 @@ func cell(w *writer, s analysis.StepSummary, kind analysis.Kind, percentile stri
 	switch {
 	case p.Beyond:
 		attributes[1] = "num bad"
-		attributes = append(attributes, "data-beyond", "true", "title", "The rank falls on a message that never came.")
+		attributes = append(attributes, "data-beyond", "true", "title", texts.RankBeyond)
 	case !p.Supported:
 		attributes[1] = "num none"
-		attributes = append(attributes, "title", "Too few messages or blocks for this percentile.")
+		attributes = append(attributes, "title", texts.TooFew)
 	}
 	w.open("td", attributes...).text(p.Text()).close("td")
 }
@@ -55,23 +56,23 @@ func (b *builder) perRate() (string, error) {
 		b.references(&w)
 		return w.String(), nil
 	}
-	w.raw(`<div class="scroll" tabindex="0" role="region" aria-label="Latency per rate, as a table"><table id="rates"><caption class="unseen">`).text(f.Title).raw(`, in numbers</caption><thead><tr>`)
-	unit := "msg/s"
+	w.raw(`<div class="scroll" tabindex="0" role="region" aria-label="` + texts.RatesLabel + `"><table id="rates"><caption class="unseen">`).text(texts.InNumbers(f.Title)).raw(`</caption><thead><tr>`)
+	unit := texts.MsgPerSUnit
 	if len(b.sum.Steps) > 0 && b.sum.Steps[0].Loop != nil {
-		unit = "operations/s"
+		unit = texts.OperationsPer
 	}
 	w.el("th", unit, "scope", "col", "class", "num")
 	if b.sum.Variants() {
-		w.raw(`<th scope="col">settings</th>`)
+		w.raw(`<th scope="col">` + texts.Settings + `</th>`)
 	}
 	if b.repeats() {
-		w.raw(`<th scope="col" class="num">repeat</th>`)
+		w.raw(`<th scope="col" class="num">` + texts.Repeat + `</th>`)
 	}
-	w.raw(`<th scope="col" class="num">warm-up</th><th scope="col" class="num">received/s</th><th scope="col" class="num"><abbr title="coefficient of variation: standard deviation over mean">CoV</abbr></th><th scope="col" class="num">messages</th>`)
+	w.raw(`<th scope="col" class="num">` + texts.WarmUp + `</th><th scope="col" class="num">` + texts.PerS + `</th><th scope="col" class="num"><abbr title="` + texts.CoVMeans + `">` + texts.CoV + `</abbr></th><th scope="col" class="num">` + texts.Messages + `</th>`)
 	for _, p := range b.percentiles {
 		w.el("th", figure.PercentileName(p), "scope", "col", "class", "num")
 	}
-	w.raw(`<th scope="col" class="num">max</th></tr></thead><tbody>`)
+	w.raw(`<th scope="col" class="num">` + texts.Max + `</th></tr></thead><tbody>`)
 	for _, s := range b.sum.Steps {
 		l := s.Latencies[b.v.Kind.String()]
 		w.raw(`<tr><th scope="row" class="num"><a data-goto href="#`, stepID(s), `">`).text(rateText(s.Rate)).raw(`</a></th>`)
@@ -98,7 +99,7 @@ func (b *builder) perRate() (string, error) {
 		w.raw(`</tr>`)
 	}
 	w.raw(`</tbody></table></div>`)
-	w.raw(`<p class="note">Percentiles are nearest-rank, to within 0.2 %, and shown with three digits. CoV: how much the received rate varies from second to second. A dash: too few messages behind the value, or too few commits.</p>`)
+	w.raw(`<p class="note">` + texts.RatesNote + `</p>`)
 	b.references(&w)
 	return w.String(), nil
 }
@@ -106,11 +107,11 @@ func (b *builder) perRate() (string, error) {
 // latencies is the table of all latencies of a step.
 func (b *builder) latencies(w *writer, s analysis.StepSummary) {
 	w.raw(`<div class="scroll" tabindex="0" role="region"`)
-	w.raw(` aria-label="`).text("All latencies at " + b.stepName(s)).raw(`"><table class="latencies"><caption class="unseen">`).text("All latencies at " + b.stepName(s)).raw(`</caption><thead><tr><th scope="col">latency</th><th scope="col" class="num">messages</th><th scope="col" class="num">min</th><th scope="col" class="num">mean</th>`)
+	w.raw(` aria-label="`).text(texts.AllLatencies(b.stepName(s))).raw(`"><table class="latencies"><caption class="unseen">`).text(texts.AllLatencies(b.stepName(s))).raw(`</caption><thead><tr><th scope="col">` + texts.Latency + `</th><th scope="col" class="num">` + texts.Messages + `</th><th scope="col" class="num">` + texts.Min + `</th><th scope="col" class="num">` + texts.Mean + `</th>`)
 	for _, p := range b.percentiles {
 		w.el("th", figure.PercentileName(p), "scope", "col", "class", "num")
 	}
-	w.raw(`<th scope="col" class="num">max</th></tr></thead><tbody>`)
+	w.raw(`<th scope="col" class="num">` + texts.Max + `</th></tr></thead><tbody>`)
 	for k := range analysis.NumKinds {
 		l, ok := s.Latencies[k.String()]
 		if !ok {

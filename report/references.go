@@ -1,9 +1,8 @@
 package report
 
 import (
-	"strconv"
-
 	"queuebench/analysis"
+	"queuebench/report/texts"
 )
 
 // references is the table of what others say, apart from what was measured, with
@@ -13,8 +12,8 @@ func (b *builder) references(w *writer) {
 		return
 	}
 	header, rows, more := analysis.ReferenceTable(b.sum)
-	w.raw(`<h3>Imported references</h3><p class="note">Carried as they are, by definitions of their own; never merged with anything.</p>`)
-	w.raw(`<div class="scroll" tabindex="0" role="region" aria-label="Imported references, as a table"><table id="references"><caption class="unseen">Imported references</caption><thead><tr>`)
+	w.raw(`<h3>` + texts.References + `</h3><p class="note">` + texts.ReferencesNote + `</p>`)
+	w.raw(`<div class="scroll" tabindex="0" role="region" aria-label="` + texts.ReferencesLabel + `"><table id="references"><caption class="unseen">` + texts.References + `</caption><thead><tr>`)
 	for i, name := range header {
 		if i == 0 {
 			w.el("th", name, "scope", "col")
@@ -39,14 +38,14 @@ func (b *builder) references(w *writer) {
 	}
 	w.raw(`</tbody></table></div>`)
 	if more > 0 {
-		w.raw(`<p class="note">`).text(strconv.Itoa(more) + " more rows are in the JSON of the summary.").raw(`</p>`)
+		w.raw(`<p class="note">`).text(texts.MoreRows(more)).raw(`</p>`)
 	}
 	w.raw(`<dl class="pairs">`)
 	for i := range b.sum.References {
 		r := &b.sum.References[i]
-		w.el("dt", r.Name).raw(`<dd>`).text(r.Format + ", from " + r.Source + ". Latency: " + r.Latency + ". Percentiles: " + r.PercentileDefinition + ".")
+		w.el("dt", r.Name).raw(`<dd>`).text(texts.Reference(r.Format, r.Source, r.Latency, r.PercentileDefinition))
 		for _, note := range r.Notes {
-			w.text(" " + sentence(note))
+			w.text(" " + texts.Sentence(note))
 		}
 		w.raw(`</dd>`)
 	}
@@ -56,20 +55,9 @@ func (b *builder) references(w *writer) {
 // imports says what files of other tools the steps are from.
 func (b *builder) imports(w *writer) {
 	for _, x := range b.d.Manifest.Imports {
-		section(w, "Imported", []fact{{"file", x.File}, {"format", x.Format}, {"latency", x.Latency}, {"percentiles", x.Percentiles}})
+		section(w, texts.ImportedFile, []fact{{texts.File, x.File}, {texts.Format, x.Format}, {texts.Latency, x.Latency}, {texts.PercentilesOf, x.Percentiles}})
 		for _, note := range x.Notes {
-			w.el("p", sentence(note), "class", "note")
+			w.el("p", texts.Sentence(note), "class", "note")
 		}
 	}
-}
-
-// sentence begins a note with a capital and ends it with a full stop.
-func sentence(text string) string {
-	if text == "" {
-		return ""
-	}
-	if c := text[0]; c >= 'a' && c <= 'z' {
-		text = string(c-32) + text[1:]
-	}
-	return text + "."
 }

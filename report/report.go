@@ -16,6 +16,7 @@ import (
 
 	"queuebench/analysis"
 	"queuebench/figure"
+	"queuebench/report/texts"
 )
 
 // Options say for whom the fragments are drawn.
@@ -92,7 +93,7 @@ func Build(d *analysis.Digest, v analysis.View, o Options) (Document, error) {
 	if b.percentiles == nil {
 		b.percentiles = analysis.DefaultPercentiles
 	}
-	doc := Document{Title: "Queuebench: " + clean(d.Manifest.Run), Summary: sum}
+	doc := Document{Title: texts.Title(clean(d.Manifest.Run)), Summary: sum}
 	add := func(id string, html string, err error) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", id, err)
@@ -197,7 +198,7 @@ func (b *builder) repeats() bool {
 func (b *builder) stepName(s analysis.StepSummary) string {
 	name := rateName(s)
 	if b.repeats() {
-		name += fmt.Sprintf(", repeat %d", s.Repeat+1)
+		name = texts.RepeatOf(name, s.Repeat+1)
 	}
 	return name
 }
@@ -206,7 +207,7 @@ func (b *builder) stepName(s analysis.StepSummary) string {
 func rateName(s analysis.StepSummary) string {
 	name := loadName(s)
 	if s.Variant != "" {
-		name += ", " + s.Variant
+		name = texts.Variant(name, s.Variant)
 	}
 	return name
 }
@@ -216,7 +217,7 @@ func loadName(s analysis.StepSummary) string {
 	if s.Loop != nil || s.Drain != nil || s.Imported || s.Tail != nil {
 		return s.Name()
 	}
-	return rateText(s.Rate) + " msg/s"
+	return texts.MsgPerS(rateText(s.Rate))
 }
 
 // digestStep finds the step of the digest behind a summary's step.

@@ -1,6 +1,9 @@
 package report
 
-import "queuebench/analysis"
+import (
+	"queuebench/analysis"
+	"queuebench/report/texts"
+)
 
 // stages is the table of where a message's time went, stage by stage, with what
 // the medians of the requests add up to.
@@ -8,9 +11,9 @@ func (b *builder) stages(w *writer, s analysis.StepSummary) {
 	if s.Stages == nil {
 		return
 	}
-	w.raw(`<h3>`).text("Where a message's time goes").raw(`</h3><div class="scroll" tabindex="0" role="region"`)
-	w.raw(` aria-label="`).text("Stages at " + b.stepName(s)).raw(`"><table class="stages"><caption class="unseen">`).text("Stages at " + b.stepName(s)).raw(`</caption><thead><tr><th scope="col">stage</th>`)
-	for _, name := range []string{"batches", "p50", "p99", "max", "mean"} {
+	w.raw(`<h3>`).text(texts.Stages).raw(`</h3><div class="scroll" tabindex="0" role="region"`)
+	w.raw(` aria-label="`).text(texts.StagesAt(b.stepName(s))).raw(`"><table class="stages"><caption class="unseen">`).text(texts.StagesAt(b.stepName(s))).raw(`</caption><thead><tr><th scope="col">` + texts.Stage + `</th>`)
+	for _, name := range []string{texts.Batches, "p50", "p99", texts.Max, texts.Mean} {
 		w.el("th", name, "scope", "col", "class", "num")
 	}
 	w.raw(`</tr></thead><tbody>`)
@@ -23,9 +26,9 @@ func (b *builder) stages(w *writer, s analysis.StepSummary) {
 		w.raw(`</tr>`)
 	}
 	w.raw(`</tbody></table></div><p class="note">`)
-	w.text("Per batch, over the whole step. Waiting counts from the first message of a batch, the finding of a commit from the one before it.")
+	w.text(texts.StagesNote)
 	if sum := s.Stages.Sum; sum != nil {
-		w.text(" By the requests alone the median comes to " + sum.Text() + ".")
+		w.text(texts.StagesSum(sum.Text()))
 	}
 	w.raw(`</p>`)
 }

@@ -1,12 +1,12 @@
 package report
 
 import (
-	"fmt"
 	"strconv"
 	"time"
 
 	"queuebench/analysis"
 	"queuebench/figure"
+	"queuebench/report/texts"
 )
 
 // step is one step in depth: the time line above, and below it, in elements of
@@ -14,19 +14,19 @@ import (
 func (b *builder) step(i int) (string, error) {
 	s := b.sum.Steps[i]
 	var w writer
-	title, lasted := "At "+b.stepName(s), "Schedule of "
+	title, scheduled := texts.At(b.stepName(s)), true
 	if s.Loop != nil || s.Tail != nil || s.Drain != nil && s.Rate == 0 { // no rate was asked for
-		title, lasted = upperFirst(b.stepName(s)), "No schedule; it lasted "
+		title, scheduled = texts.UpperFirst(b.stepName(s)), false
 	}
 	w.raw(`<h2>`).text(title).raw(`</h2>`)
 	w.raw(`<p class="note">`)
-	w.text(fmt.Sprintf("%s%s; %s cut as warm-up (%s).", lasted, figure.Duration(duration(s.DurationNs)), figure.Duration(duration(s.WarmupNs)), s.WarmupRule))
+	w.text(texts.Lasted(scheduled, figure.Duration(duration(s.DurationNs)), figure.Duration(duration(s.WarmupNs)), s.WarmupRule))
 	if !s.Complete {
-		w.raw(` <b>`).text("Incomplete.").raw(`</b>`)
+		w.raw(` <b>` + texts.StepIncomplete + `</b>`)
 	}
 	w.raw(`</p>`)
 	if s.Failure != "" {
-		w.raw(`<p class="error">`).text("This step failed: " + s.Failure).raw(`</p>`)
+		w.raw(`<p class="error">`).text(texts.StepFailed(s.Failure)).raw(`</p>`)
 	}
 	if t := b.digestStep(s); t != nil {
 		series := analysis.SeriesOf(t, b.v)
@@ -46,11 +46,11 @@ func (b *builder) step(i int) (string, error) {
 		w.raw(`</div>`)
 	}
 	if b.sum.DurabilityDiffers() {
-		w.el("p", "An acknowledgement means in this step: "+s.Durability)
+		w.el("p", texts.StepDurability(s.Durability))
 	}
 	b.stages(&w, s)
 	if len(s.Settings) > 0 {
-		w.raw(`<details data-key="settings-`, stepID(s), `"><summary>Settings of this step</summary>`)
+		w.raw(`<details data-key="settings-`, stepID(s), `"><summary>`+texts.StepSettings+`</summary>`)
 		pairs(&w, s.Settings)
 		w.raw(`</details>`)
 	}
@@ -79,7 +79,7 @@ func (b *builder) brush(s analysis.StepSummary) []string {
 // lines are the choice of what a time line draws, for pages with scripts.
 func (b *builder) lines(w *writer, s analysis.Series) {
 	usual := figure.UsualLines(s.Percentiles)
-	w.raw(`<fieldset class="lines" hidden><legend>Lines</legend>`)
+	w.raw(`<fieldset class="lines" hidden><legend>` + texts.Lines + `</legend>`)
 	box := func(value, name string, on bool) {
 		w.raw(`<label><input type="checkbox" data-line="`).text(value).raw(`"`)
 		if on {
@@ -101,7 +101,7 @@ func (b *builder) lines(w *writer, s analysis.Series) {
 }
 
 var partNames = map[string]string{
-	analysis.LineMax: "maximum", analysis.LineBand: "band", analysis.LineDensity: "density", analysis.LineSlowest: "slowest messages",
+	analysis.LineMax: texts.LineMax, analysis.LineBand: texts.LineBand, analysis.LineDensity: texts.LineDensity, analysis.LineSlowest: texts.LineSlowest,
 }
 
 // spectrum is the figure of a step's percentiles.
@@ -111,11 +111,11 @@ func (b *builder) spectrum(w *writer, s analysis.StepSummary) error {
 		return nil
 	}
 	if s.Window != nil {
-		w.raw(`<p class="note window">`).text("Of what was intended from " + figure.Duration(duration(s.Window.FromNs)) + " to " + figure.Duration(duration(s.Window.ToNs)) + ":").raw(`</p>`)
+		w.raw(`<p class="note window">`).text(texts.WindowOf(figure.Duration(duration(s.Window.FromNs)), figure.Duration(duration(s.Window.ToNs)))).raw(`</p>`)
 	}
 	dist := analysis.DistributionOf(b.d, t, b.v)
 	if dist.N() == 0 {
-		w.raw(`<p class="note">Nothing was measured here.</p>`)
+		w.raw(`<p class="note">` + texts.NothingHere + `</p>`)
 		return nil
 	}
 	f := figure.PercentileSpectrum([]analysis.Distribution{dist}, b.style())
@@ -130,7 +130,7 @@ func (b *builder) more(w *writer, s analysis.StepSummary) error {
 		return nil
 	}
 	flow := analysis.FlowOf(t, b.v)
-	w.raw(`<details data-key="more-`, itoa(s.Step), `-`, itoa(s.Repeat), `"><summary>`).text("Distribution, throughput and backlog").raw(`</summary>`)
+	w.raw(`<details data-key="more-`, itoa(s.Step), `-`, itoa(s.Repeat), `"><summary>`).text(texts.More).raw(`</summary>`)
 	for _, f := range []figure.Figure{
 		figure.LatencyDistribution(analysis.DistributionOf(b.d, t, b.v), b.style()),
 		figure.ThroughputOverTime(flow, b.style()),
@@ -145,7 +145,7 @@ func (b *builder) more(w *writer, s analysis.StepSummary) error {
 		}
 	}
 	if b.crowded() {
-		w.raw(`<p class="note">`).text("The tables behind these figures are left out of a page with so many steps in depth: analyze export RUN --format csv writes them, and a page with scripts has those of the step that it shows.").raw(`</p>`)
+		w.raw(`<p class="note">`).text(texts.Crowded).raw(`</p>`)
 	}
 	w.raw(`</details>`)
 	return nil
@@ -180,11 +180,11 @@ func (b *builder) slowest(w *writer, s *analysis.StepDigest) {
 	kept, note := len(all), analysis.SlowestNote
 	if b.crowded() && kept > crowdedSlowest {
 		all = all[:crowdedSlowest]
-		note = fmt.Sprintf("%d of %d. ", len(all), kept) + note + " analyze slowest RUN lists all."
+		note = texts.SlowestSome(len(all), kept, note)
 	}
 	w.raw(`<details class="data slowest" data-key="slowest-`, itoa(s.Step), `-`, itoa(s.Repeat), `"><summary>`)
-	w.text("The " + plural(kept, "slowest message", "slowest messages") + " kept, and where their time went")
-	w.raw(`</summary><div class="scroll tall" tabindex="0" role="region" aria-label="`).text("Slowest messages of step "+Place{s.Step, s.Repeat}.String()).raw(`"><table class="series" data-name="slowest-`, itoa(s.Step), `-`, itoa(s.Repeat), `"><caption>`)
+	w.text(texts.Slowest(kept))
+	w.raw(`</summary><div class="scroll tall" tabindex="0" role="region" aria-label="`).text(texts.SlowestOf(Place{s.Step, s.Repeat}.String())).raw(`"><table class="series" data-name="slowest-`, itoa(s.Step), `-`, itoa(s.Repeat), `"><caption>`)
 	w.text(note).raw(`</caption><thead><tr>`)
 	header := analysis.SlowestHeader(all)
 	for _, name := range header {

@@ -18,6 +18,7 @@ import (
 
 	"queuebench/analysis"
 	"queuebench/report"
+	"queuebench/report/texts"
 )
 
 const siteCSP = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; " +
@@ -186,7 +187,7 @@ func queueText(d *analysis.Digest) string {
 	if q.CommitInterval <= 0 {
 		return q.Kind
 	}
-	return q.Kind + ", commits every " + q.CommitInterval.String()
+	return texts.CommitsEvery(q.Kind, q.CommitInterval.String())
 }
 
 // Address is what the fragment of a site's page calls a run that was added to it:

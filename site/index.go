@@ -1,13 +1,13 @@
 package site
 
 import (
-	"fmt"
 	"html"
 	"net/url"
 	"slices"
 	"time"
 
 	"queuebench/figure"
+	"queuebench/report/texts"
 )
 
 // index is the page of a site: the list of its runs, which can be read with
@@ -19,19 +19,19 @@ func index(list List, s *static) string {
 	for _, name := range s.modules {
 		links += "\n" + `<link rel="modulepreload" href="` + name + `">`
 	}
-	p.head("Queuebench: runs", siteCSP, links)
+	p.head(texts.SiteTitle, siteCSP, links)
 	// By its name: a bucket shows no index.html of its own accord.
-	p.top(`<a href="index.html">Queuebench</a>`, `<a id="all-runs" href="index.html" hidden>All runs</a>`, "main")
+	p.top(`<a href="index.html">`+texts.Brand+`</a>`, `<a id="all-runs" href="index.html" hidden>`+texts.AllRuns+`</a>`, "main")
 	p.WriteString(`<main id="main" data-worker="` + s.worker + `" data-analyze="` + s.analyze + `" data-intake="` + s.intake + `">
 <p id="page-error" class="error" role="alert" hidden></p>
 <p id="loading-said" class="unseen" role="status"></p>
-<div id="loading" class="loading" tabindex="-1" hidden><p id="loading-text"></p><progress id="loading-bar" max="1" aria-label="Progress"></progress><button type="button" id="loading-cancel">Cancel</button></div>
+<div id="loading" class="loading" tabindex="-1" hidden><p id="loading-text"></p><progress id="loading-bar" max="1" aria-label="` + texts.Progress + `"></progress><button type="button" id="loading-cancel">` + texts.Cancel + `</button></div>
 <ul id="opened" class="opened" hidden></ul>
-<section id="run-list"><h1 class="run">Runs</h1>
-<noscript><p class="note">Each run has a plain page, with its tables and figures. To change what they show, and to compare runs, this page needs scripts and WebAssembly.</p></noscript>
+<section id="run-list"><h1 class="run">` + texts.Runs + `</h1>
+<noscript><p class="note">` + texts.ListScriptsOff + `</p></noscript>
 `)
 	if len(list.Runs) == 0 {
-		p.WriteString("<p>No run has been added yet: <code>analyze site RUN --out DIR</code> adds one.</p>\n")
+		p.WriteString("<p>" + texts.NoRuns + "</p>\n")
 	}
 	chooser(&p, list)
 	p.WriteString("<ul class=\"runs\">\n")
@@ -39,7 +39,7 @@ func index(list List, s *static) string {
 		listed(&p, e, before(list.Runs, i))
 	}
 	p.WriteString("</ul></section>\n" + openingHTML + "<div id=\"controls-holder\" class=\"controls-holder\" hidden></div>\n</main>\n")
-	p.foot("Runs are read and computed in this browser; nothing is uploaded.")
+	p.foot(texts.SiteFoot)
 	for _, name := range s.entries {
 		p.WriteString(`<script type="module" src="` + name + "\"></script>\n")
 	}
@@ -53,9 +53,9 @@ func chooser(p *page, list List) {
 	if len(list.Runs) < 2 {
 		return
 	}
-	p.WriteString(`<form id="chooser" class="chooser" role="search" aria-label="Find and compare runs" hidden>
-<div class="field grow"><label for="find">Find</label><input type="search" id="find" autocomplete="off" spellcheck="false"></div>
-<div class="field"><label for="queue">Queue</label><select id="queue"><option value="">all</option>`)
+	p.WriteString(`<form id="chooser" class="chooser" role="search" aria-label="` + texts.FindLabel + `" hidden>
+<div class="field grow"><label for="find">` + texts.Find + `</label><input type="search" id="find" autocomplete="off" spellcheck="false"></div>
+<div class="field"><label for="queue">` + texts.Queue + `</label><select id="queue"><option value="">` + texts.AllQueues + `</option>`)
 	var queues []string
 	for _, e := range list.Runs {
 		if !slices.Contains(queues, e.Queue) {
@@ -67,8 +67,8 @@ func chooser(p *page, list List) {
 		p.WriteString(`<option>` + html.EscapeString(q) + `</option>`)
 	}
 	p.WriteString(`</select></div>
-<a id="compare" class="button" role="link" aria-disabled="true">Compare</a>
-<p id="found" class="status" role="status" aria-live="polite">Tick two runs or more to compare them; the oldest is the base.</p></form>
+<a id="compare" class="button" role="link" aria-disabled="true">` + texts.CompareButton + `</a>
+<p id="found" class="status" role="status" aria-live="polite">` + texts.TickTwo + `</p></form>
 `)
 }
 
@@ -78,30 +78,30 @@ func listed(p *page, e Entry, previous *Entry) {
 	log := html.EscapeString(url.QueryEscape(e.address()))
 	name := html.EscapeString(e.Run)
 	p.WriteString(`<li class="listed" data-queue="` + html.EscapeString(e.Queue) + `" data-log="` + html.EscapeString(e.address()) + `" data-file="` + html.EscapeString(e.File) + `" data-page="` + html.EscapeString((&url.URL{Path: e.Page}).String()) + `">`)
-	p.WriteString(`<label class="pick" hidden><input type="checkbox" name="log" value="` + html.EscapeString(e.address()) + `"><span class="unseen">Compare ` + name + `</span></label>`)
+	p.WriteString(`<label class="pick" hidden><input type="checkbox" name="log" value="` + html.EscapeString(e.address()) + `"><span class="unseen">` + texts.PickRun(name) + `</span></label>`)
 	p.WriteString(`<a class="open" href="#log=` + log + `"><span class="name">` + name + `</span>`)
 	when := ""
 	if e.StartedNs > 0 {
-		when = time.Unix(0, e.StartedNs).UTC().Format("2006-01-02 15:04 UTC")
+		when = time.Unix(0, e.StartedNs).UTC().Format(texts.DateShort)
 	}
 	p.WriteString(`<span class="when">` + when + `</span><span class="what">` + html.EscapeString(e.Queue))
 	if !e.Complete {
-		p.WriteString(", incomplete")
+		p.WriteString(texts.ListIncomplete)
 	}
 	p.WriteString(`</span>` + sparkline(e.Steps) + `<span class="numbers">`)
 	for i, s := range e.Steps {
 		if i == 6 {
-			fmt.Fprintf(p, "<span>and %d more steps</span>", len(e.Steps)-i)
+			p.WriteString("<span>" + texts.MoreOfRun(len(e.Steps)-i) + "</span>")
 			break
 		}
-		p.WriteString("<span>" + html.EscapeString(s.Rate+" msg/s: p50 "+s.P50+", p99 "+s.P99) + "</span>")
+		p.WriteString("<span>" + html.EscapeString(texts.StepNumbers(s.Rate, s.P50, s.P99)) + "</span>")
 	}
 	p.WriteString(`</span></a><span class="more">`)
 	if e.Page != "" {
-		p.WriteString(`<a href="` + html.EscapeString((&url.URL{Path: e.Page}).String()) + `">Plain page<span class="unseen"> of ` + name + `</span></a>`)
+		p.WriteString(`<a href="` + html.EscapeString((&url.URL{Path: e.Page}).String()) + `">` + texts.PlainPage + `<span class="unseen">` + texts.PlainPageOf(name) + `</span></a>`)
 	}
 	if previous != nil {
-		p.WriteString(` <a href="#log=` + html.EscapeString(url.QueryEscape(previous.address())) + `&amp;log=` + log + `&amp;view=compare">Compare with the one before<span class="unseen">: ` + html.EscapeString(previous.Run) + `</span></a>`)
+		p.WriteString(` <a href="#log=` + html.EscapeString(url.QueryEscape(previous.address())) + `&amp;log=` + log + `&amp;view=compare">` + texts.CompareBefore + `<span class="unseen">` + texts.BeforeRun(html.EscapeString(previous.Run)) + `</span></a>`)
 	}
 	p.WriteString("</span></li>\n")
 }

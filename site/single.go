@@ -15,6 +15,7 @@ import (
 	"queuebench/analysis"
 	"queuebench/report"
 	"queuebench/report/comparison"
+	"queuebench/report/texts"
 )
 
 // Options of a report.
@@ -31,7 +32,7 @@ type Options struct {
 }
 
 // noScript tells those who have scripts switched off what they can do.
-const noScript = `<noscript><p class="note">Scripts are off, so nothing here can be changed; all of it can be read. To move the warm-up, look at a part of the time or choose other percentiles, switch scripts on for this file, or use <code>analyze summary</code> on the command line.</p></noscript>
+const noScript = `<noscript><p class="note">` + texts.ScriptsOff + `</p></noscript>
 `
 
 // reportWidth is the width of the figures that are drawn beforehand, in CSS
@@ -43,7 +44,7 @@ const reportWidth = 1020
 // The error wraps ErrNoWASM where a full report is asked of a program without
 // the page's analyzer.
 func WriteReport(w io.Writer, d *analysis.Digest, v analysis.View, o Options) error {
-	return writeSingle(w, []*analysis.Digest{d}, o, "Queuebench report", func(ds []*analysis.Digest) (report.Document, error) {
+	return writeSingle(w, []*analysis.Digest{d}, o, texts.ReportBrand, func(ds []*analysis.Digest) (report.Document, error) {
 		return report.Build(ds[0], v, report.Options{Width: reportWidth})
 	})
 }
@@ -51,7 +52,7 @@ func WriteReport(w io.Writer, d *analysis.Digest, v analysis.View, o Options) er
 // WriteComparison does the same for several runs, held against the first of them,
 // or against the one that o.Base names.
 func WriteComparison(w io.Writer, ds []*analysis.Digest, v analysis.View, o Options) error {
-	return writeSingle(w, ds, o, "Queuebench comparison", func(ds []*analysis.Digest) (report.Document, error) {
+	return writeSingle(w, ds, o, texts.ComparisonBrand, func(ds []*analysis.Digest) (report.Document, error) {
 		return comparison.Build(ds, v, report.Options{Width: reportWidth, Base: o.Base, Labels: o.Labels})
 	})
 }
@@ -86,12 +87,12 @@ func writeSingle(w io.Writer, ds []*analysis.Digest, o Options, brand string, bu
 
 	var p page
 	p.head(doc.Title, csp, "<style>\n"+styles()+"</style>")
-	nav := `<a href="#facts" data-goto>How it was measured</a>`
+	nav := `<a href="#facts" data-goto>` + texts.Measured + `</a>`
 	if len(ds) > 1 && !o.Light {
-		nav = `<a href="#view=compare">Comparison</a> ` + nav
+		nav = `<a href="#view=compare">` + texts.Comparison + `</a> ` + nav
 	}
 	if o.site != "" {
-		nav = `<a href="../index.html">All runs</a> <a href="../index.html#log=` + html.EscapeString(url.QueryEscape(o.site)) + `">Explore this run</a> ` + nav
+		nav = `<a href="../index.html">` + texts.AllRuns + `</a> <a href="../index.html#log=` + html.EscapeString(url.QueryEscape(o.site)) + `">` + texts.Explore + `</a> ` + nav
 	}
 	p.top(html.EscapeString(brand), nav, "headline")
 	fmt.Fprintf(&p, "<main id=\"main\" data-view=\"%s\" data-width=\"%d\"", html.EscapeString(doc.Controls.Fragment), reportWidth)
@@ -115,7 +116,7 @@ func writeSingle(w io.Writer, ds []*analysis.Digest, o Options, brand string, bu
 	if !o.Light {
 		p.WriteString(besideHTML)
 	}
-	p.foot("Made by Queuebench " + html.EscapeString(fitted[0].Manifest.Program.Version) + ". This file asks nobody for anything: what it shows and what computes it are inside.")
+	p.foot(texts.ReportFoot(html.EscapeString(fitted[0].Manifest.Program.Version)))
 	p.WriteString(blocks)
 	if script != "" {
 		p.WriteString("<script type=\"module\">" + script + "</script>\n")

@@ -210,15 +210,18 @@ func TestListIsSearchedAndCompared(t *testing.T) {
 	b.do(chromedp.Evaluate[chromedp.Void](`const f = document.getElementById("find"); f.value = ""; f.dispatchEvent(new Event("input"))`))
 	b.do(chromedp.Focus("#queue"), chromedp.KeyEvent("d"))
 	is("2026-11-30-slower 2026-11-29-faster")
-	if got := eval[string](b, `document.getElementById("found").textContent`); got != "2 of 3 runs" {
+	if got := eval[string](b, `document.getElementById("found").textContent`); got != "2 of 3 runs." {
 		t.Errorf("the live region says %q", got)
 	}
 	if eval[int](b, `document.querySelectorAll(".runs .spark").length`) != 3 {
 		t.Error("not every run has its sparkline")
 	}
 	// By keys: each box is reached by Tab and ticked by the space bar.
-	for range 2 {
+	for _, want := range []string{"Ticked is 2026-11-30-slower: tick another one", "Ticked are 2 runs, 2026-11-29-faster as the base."} {
 		b.do(chromedp.Evaluate[chromedp.Void](`[...document.querySelectorAll(".runs > li:not([hidden]) .pick input")].find(i => !i.checked).focus()`), chromedp.KeyEvent(" "))
+		if got := eval[string](b, `document.getElementById("found").textContent`); !strings.HasPrefix(got, "2 of 3 runs. "+want) {
+			t.Errorf("the live region says %q, want %q", got, want)
+		}
 	}
 	b.do(chromedp.Click("#compare"))
 	b.wait(ready + ` && document.querySelector("table.comparison")`)

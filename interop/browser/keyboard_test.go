@@ -227,7 +227,7 @@ func TestKeyboardFromTheList(t *testing.T) {
 	b.focusIsAt("#main")
 	b.tabTo("#find")
 	b.press("delta", kb.Enter)
-	if got := eval[string](b, `document.getElementById("found").textContent`); got != "2 of 2 runs" {
+	if got := eval[string](b, `document.getElementById("found").textContent`); got != "2 of 2 runs." {
 		t.Errorf("the live region says %q", got)
 	}
 	b.tabTo(".listed:nth-child(1) .pick input")

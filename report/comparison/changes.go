@@ -5,6 +5,7 @@ import (
 
 	"queuebench/analysis/compare"
 	"queuebench/report/markup"
+	"queuebench/report/texts"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
@@ -18,7 +19,7 @@ type change struct {
 
 // changes lists what is shown, what is not, and what could not be compared.
 func (b *builder) changes(w *markup.Writer) error {
-	w.Raw(`<h2>What changed</h2>`)
+	w.Raw(`<h2>` + texts.Changed + `</h2>`)
 	if b.result == nil {
 		w.El("p", b.why, "class", "note")
 		return nil
@@ -36,7 +37,7 @@ func (b *builder) changes(w *markup.Writer) error {
 		}
 	})
 	if len(shown) == 0 {
-		w.Raw(`<p class="note">No test shows a difference.</p>`)
+		w.Raw(`<p class="note">` + texts.NoTestShows + `</p>`)
 	} else {
 		w.Raw(`<ul class="findings changes">`)
 		for _, x := range shown {
@@ -44,29 +45,29 @@ func (b *builder) changes(w *markup.Writer) error {
 		}
 		w.Raw(`</ul>`)
 	}
-	b.others(w, "Not shown (~)", "not-shown", not, func(x change) string {
+	b.others(w, texts.NotShown, "not-shown", not, func(x change) string {
 		if s := x.row.Smallest(); s != "none" && s != string(compare.NotCompared) {
-			return "a rise of " + s + " would have been found"
+			return texts.WouldBeFound(s)
 		}
-		return "so few runs could show nothing"
+		return texts.NothingShown
 	})
-	b.others(w, "Not compared (–)", "not-compared", none, func(x change) string { return x.row.Why })
+	b.others(w, texts.NotCompared, "not-compared", none, func(x change) string { return x.row.Why })
 	return nil
 }
 
 // shownRow is a line of what is shown.
 func (b *builder) shownRow(w *markup.Writer, x change) {
-	class, word, arrow := "warning", "Slower", `<path d="M8 14V3M3.6 7.2 8 2.6l4.4 4.6" fill="none" stroke="currentColor" stroke-width="1.8"/>`
+	class, word, arrow := "warning", texts.Slower, `<path d="M8 14V3M3.6 7.2 8 2.6l4.4 4.6" fill="none" stroke="currentColor" stroke-width="1.8"/>`
 	if x.row.Ratio < 1 {
-		class, word, arrow = "good", "Faster", `<path d="M8 2v11M3.6 8.8 8 13.4l4.4-4.6" fill="none" stroke="currentColor" stroke-width="1.8"/>`
+		class, word, arrow = "good", texts.Faster, `<path d="M8 2v11M3.6 8.8 8 13.4l4.4-4.6" fill="none" stroke="currentColor" stroke-width="1.8"/>`
 	}
 	w.Open("li", "class", "finding "+class, "data-verdict", string(x.row.Verdict), "data-percentile", x.row.Percentile)
 	w.Raw(`<div class="finding-head"><svg class="icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">`, arrow, `</svg><b>`, word, `</b></div><div class="finding-body"><p>`)
 	base, other := x.row.Values()
 	w.Raw(`<span class="where">`).Text(b.place(x)).Raw(`</span> `)
-	w.Text(base + " → " + other + ", ").Raw(`<b>`).Text(x.row.Delta()).Raw(`</b>`)
+	w.Text(texts.BaseToNew(base, other)).Raw(`<b>`).Text(x.row.Delta()).Raw(`</b>`)
 	if i := x.row.Interval(); i != string(compare.NotCompared) {
-		w.Text(" (95 % interval " + i + ")")
+		w.Text(texts.IntervalOf(i))
 	}
 	w.Raw(`</p></div></li>`)
 }
@@ -74,11 +75,11 @@ func (b *builder) shownRow(w *markup.Writer, x change) {
 // place names a row: its percentile, its load, and its side where there are
 // several.
 func (b *builder) place(x change) string {
-	text := "p" + x.row.Percentile + " at " + x.cell.Name
+	side := ""
 	if len(b.sides) > 2 {
-		text = x.pair.New + ", " + text
+		side = x.pair.New
 	}
-	return text
+	return texts.PercentileAt(side, x.row.Percentile, x.cell.Name)
 }
 
 // others are the rows that show nothing, in short, behind a line that opens.
@@ -86,7 +87,7 @@ func (b *builder) others(w *markup.Writer, title, key string, all []change, why 
 	if len(all) == 0 {
 		return
 	}
-	w.Open("details", "data-key", key).Raw(`<summary>`).Text(title + ": " + plural(len(all), "percentile", "percentiles")).Raw(`</summary><ul class="plain">`)
+	w.Open("details", "data-key", key).Raw(`<summary>`).Text(texts.PercentilesMore(title, len(all))).Raw(`</summary><ul class="plain">`)
 	for _, x := range all {
 		w.Raw(`<li>`).Text(b.place(x))
 		if text := why(x); text != "" {

@@ -18,6 +18,7 @@ import (
 	"queuebench/figure"
 	"queuebench/report"
 	"queuebench/report/markup"
+	"queuebench/report/texts"
 )
 
 // builder holds what all fragments are made from.
@@ -58,7 +59,7 @@ func Build(ds []*analysis.Digest, v analysis.View, o report.Options) (report.Doc
 	if err := b.compare(); err != nil {
 		return report.Document{}, err
 	}
-	doc := report.Document{Title: "Queuebench: " + markup.Clean(b.title())}
+	doc := report.Document{Title: texts.Title(markup.Clean(b.title()))}
 	for _, r := range []struct {
 		id    string
 		build func(*markup.Writer) error
@@ -86,13 +87,13 @@ func (b *builder) compare() error {
 		}
 	}
 	if len(sides) == 1 {
-		b.why = "All runs carry one label: they are replicates of one side, and there is nothing to hold them against."
+		b.why = texts.OneSide
 		return nil
 	}
 	r, err := compare.Compare(sides, compare.Options{View: b.v})
 	switch {
 	case errors.Is(err, compare.ErrSides):
-		b.why = "Nothing can be compared: the runs have no load in common, neither a rate nor settings of a step."
+		b.why = texts.NothingAlike
 	case err != nil:
 		return err
 	default:
@@ -115,11 +116,4 @@ func (b *builder) style() figure.Style {
 		w = 760
 	}
 	return figure.Style{Width: w, Height: max(240, min(320, w*2/3)), Theme: figure.Page, LogScale: b.v.LogScale}
-}
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }

@@ -1,13 +1,13 @@
 package comparison
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
 	"queuebench/analysis"
 	"queuebench/figure"
 	"queuebench/report"
+	"queuebench/report/texts"
 )
 
 func duration(ns int64) time.Duration { return time.Duration(ns) }
@@ -22,11 +22,11 @@ func (b *builder) controls(ds []*analysis.Digest) report.Controls {
 	if b.v.LogScale {
 		c.Scale = "log"
 	}
-	var texts []string
+	var percentiles []string
 	for _, p := range b.percentiles() {
-		texts = append(texts, analysis.FormatPercent(p))
+		percentiles = append(percentiles, analysis.FormatPercent(p))
 	}
-	c.Percentiles = strings.Join(texts, ", ")
+	c.Percentiles = strings.Join(percentiles, ", ")
 	cut, rule := time.Duration(0), ""
 	var longest *analysis.StepDigest
 	for _, s := range b.sides {
@@ -45,14 +45,10 @@ func (b *builder) controls(ds []*analysis.Digest) report.Controls {
 	}
 	c.WarmupS, c.WarmupText = figure.Number(cut.Seconds()), figure.Duration(cut)
 	if c.WarmupAuto {
-		c.WarmupText += " (default)"
+		c.WarmupText = texts.ByDefault(c.WarmupText)
 	}
-	c.Hint = "Cut of the longest step: " + figure.Duration(made)
-	if rule != "" {
-		c.Hint += " (" + rule + ")"
-	}
-	c.Hint += ". Percentiles are those that are tested."
+	c.Hint = texts.Cut(figure.Duration(made), rule) + texts.Tested
 	_, verdict := b.verdict()
-	c.Change = fmt.Sprintf("Warm-up %s cut. %s", figure.Duration(cut), verdict)
+	c.Change = texts.WarmupWas(figure.Duration(cut)) + " " + verdict
 	return c
 }

@@ -6,19 +6,20 @@ import (
 	"queuebench/analysis"
 	"queuebench/figure"
 	"queuebench/report/markup"
+	"queuebench/report/texts"
 )
 
 // accounting is where the messages of each run went, and how steadily they came.
 func (b *builder) accounting(w *markup.Writer) error {
-	w.Raw(`<h2>Messages and throughput</h2><div class="scroll" tabindex="0" role="region" aria-label="Messages and throughput"><table class="accounts"><caption class="unseen">Messages and throughput of each run</caption><thead><tr><th scope="col">load</th><th scope="col">run</th>`)
-	for _, name := range []string{"repeat", "scheduled", "received", "received/s"} {
+	w.Raw(`<h2>` + texts.Throughput + `</h2><div class="scroll" tabindex="0" role="region" aria-label="` + texts.Throughput + `"><table class="accounts"><caption class="unseen">` + texts.ThroughputCaption + `</caption><thead><tr><th scope="col">` + texts.Load + `</th><th scope="col">` + texts.RunName + `</th>`)
+	for _, name := range []string{texts.Repeat, texts.Scheduled, texts.Received, texts.PerS} {
 		w.El("th", name, "scope", "col", "class", "num")
 	}
-	w.Raw(`<th scope="col" class="num"><abbr title="coefficient of variation: standard deviation over mean">CoV</abbr></th>`)
-	for _, name := range []string{"lost", "duplicates", "failed", "unconfirmed", "overrun"} {
+	w.Raw(`<th scope="col" class="num"><abbr title="` + texts.CoVMeans + `">` + texts.CoV + `</abbr></th>`)
+	for _, name := range []string{texts.Lost, texts.Duplicates, texts.Failed, texts.Unconfirmed, texts.Overrun} {
 		w.El("th", name, "scope", "col", "class", "num")
 	}
-	w.Raw(`<th scope="col" class="num">warm-up</th></tr></thead><tbody>`)
+	w.Raw(`<th scope="col" class="num">` + texts.WarmUp + `</th></tr></thead><tbody>`)
 	for _, l := range b.loadsOf() {
 		first := true
 		for i, s := range b.sides {
@@ -58,14 +59,12 @@ func (b *builder) accounting(w *markup.Writer) error {
 
 // facts say how to read the comparison.
 func (b *builder) facts(w *markup.Writer) error {
-	w.Raw(`<h2>How to read this</h2><ul class="model">`)
+	w.Raw(`<h2>` + texts.HowToRead + `</h2><ul class="model">`)
 	if b.result != nil {
 		for _, text := range b.result.Legend() {
 			w.El("li", text)
 		}
 	}
-	w.Raw(`<li><b>The unit is the run.</b> Messages of one run share its weather: thousands of them are one observation of what another start would give.</li>`,
-		`<li><b>Each run keeps its colour and its dashes</b> in all figures of this page.</li>`,
-		`<li><b>Percentiles</b> are nearest-rank over added histograms, from the schedule’s time unless another latency is chosen; lost and overrun messages rank as infinite. A dash: too few messages behind it.</li></ul>`)
+	w.Raw(`<li>` + texts.UnitIsTheRun + `</li><li>` + texts.ColoursAreKept + `</li><li>` + texts.ComparedQuantile + `</li></ul>`)
 	return nil
 }

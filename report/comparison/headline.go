@@ -9,6 +9,7 @@ import (
 	"queuebench/analysis/compare"
 	"queuebench/report"
 	"queuebench/report/markup"
+	"queuebench/report/texts"
 )
 
 // title is what is held against what.
@@ -19,25 +20,13 @@ func (b *builder) title() string {
 			others = append(others, s.label)
 		}
 	}
-	return and(others) + " against " + b.sides[b.base].label
-}
-
-// and joins names as English does.
-func and(names []string) string {
-	switch n := len(names); n {
-	case 0:
-		return "nothing"
-	case 1:
-		return names[0]
-	default:
-		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
-	}
+	return texts.Against(texts.And(others), b.sides[b.base].label)
 }
 
 func (b *builder) headline(w *markup.Writer) error {
-	w.Raw(`<p class="kicker">Comparison</p>`)
+	w.Raw(`<p class="kicker">` + texts.Comparison + `</p>`)
 	w.El("h1", b.title(), "class", "run")
-	w.Raw(`<p class="meta">`).Text(b.latencyName() + ", " + plural(b.runs(), "run", "runs")).Raw(`</p>`)
+	w.Raw(`<p class="meta">`).Text(texts.OfRuns(b.latencyName(), b.runs())).Raw(`</p>`)
 	if badges := b.badges(); len(badges) > 0 {
 		w.Raw(`<ul class="badges">`)
 		for _, x := range badges {
@@ -50,19 +39,17 @@ func (b *builder) headline(w *markup.Writer) error {
 	w.Raw(report.Icon(severity), ` <span>`).Text(text).Raw(`</span></p>`)
 	if b.result != nil {
 		for _, x := range b.result.Warnings {
-			w.El("p", "Warning: "+x, "class", "note")
+			w.El("p", texts.WarningOf(x), "class", "note")
 		}
 	}
 	return nil
 }
 
 func (b *builder) latencyName() string {
-	name := b.kind.Title()
-	name = strings.ToUpper(name[:1]) + name[1:]
 	if b.kind == analysis.SendLag {
-		return name
+		return texts.UpperFirst(b.kind.Title())
 	}
-	return name + " latency"
+	return texts.LatencyOf(b.kind.Title())
 }
 
 func (b *builder) runs() (n int) {
@@ -75,7 +62,7 @@ func (b *builder) runs() (n int) {
 // badges are what a reader must know before any number, with what it means.
 func (b *builder) badges() (out [][2]string) {
 	if b.within() {
-		out = append(out, [2]string{"single runs: within-run only", "One run on either side: the intervals have each run's own variation over time, and say nothing of what another run of the same settings would give."})
+		out = append(out, [2]string{texts.SingleRuns, texts.SingleRunsMeans})
 	}
 	var floor, incomplete []string
 	for _, s := range b.sides {
@@ -87,10 +74,10 @@ func (b *builder) badges() (out [][2]string) {
 		}
 	}
 	if len(floor) > 0 {
-		out = append(out, [2]string{"in-process floor: " + and(floor), "The queue or its store ran inside the benchmark: a lower bound for that machine, never a result about a product."})
+		out = append(out, [2]string{texts.FloorOf(floor), texts.FloorsMean})
 	}
 	if len(incomplete) > 0 {
-		out = append(out, [2]string{"incomplete: " + and(incomplete), "The run did not end by itself; it is analysed up to where its log is known to be whole."})
+		out = append(out, [2]string{texts.IncompleteOf(incomplete), texts.IncompleteMeans})
 	}
 	return out
 }
@@ -158,7 +145,7 @@ func (b *builder) verdict() (severity, text string) {
 	for _, s := range b.sides {
 		if lost := s.total(func(x *analysis.StepSummary) int64 { return x.Accounting.Lost }); lost > 0 {
 			severity = string(analysis.Failure)
-			text += " " + s.label + " lost " + analysis.FormatCount(lost) + " messages."
+			text += texts.LostOf(s.label, analysis.FormatCount(lost))
 		}
 	}
 	return severity, text
@@ -173,14 +160,14 @@ func (b *builder) outcome() (severity, text string) {
 	tests := t.shown() + t.notShown
 	switch {
 	case tests == 0:
-		severity, text = string(analysis.Warning), "Nothing could be tested: the notes below the table say why."
+		severity, text = string(analysis.Warning), texts.NothingTested
 	case t.shown() == 0:
 		severity = string(analysis.Note)
-		text = "No difference is shown in " + plural(tests, "test", "tests") + " (~)."
+		text = texts.NoDifference(tests)
 		if !math.IsInf(t.unseen, 0) && t.unseen > 1 {
-			text += " That is no proof that there is none: a rise of up to " + strings.TrimPrefix(compare.ChangeText(t.unseen), "+") + " could have gone unseen."
+			text += texts.Unseen(strings.TrimPrefix(compare.ChangeText(t.unseen), "+"))
 		} else if math.IsInf(t.unseen, 1) {
-			text += " So few runs cannot show any: record more of each."
+			text += texts.TooFewRuns
 		}
 	default:
 		severity = "good"
@@ -189,37 +176,23 @@ func (b *builder) outcome() (severity, text string) {
 		}
 		text = b.shown(t)
 		if t.notShown > 0 {
-			text += " Nothing is shown in the other " + plural(t.notShown, "test", "tests") + " (~)."
+			text += texts.NothingElse(t.notShown)
 		}
 	}
 	if t.notCompared > 0 && tests > 0 {
-		text += " " + plural(t.notCompared, "percentile", "percentiles") + " could not be compared."
+		text += texts.NotTested(t.notCompared)
 	}
 	if b.within() && t.shown() > 0 {
-		text += " One run on either side: this tells two recordings apart, and no more."
+		text += texts.TwoRecordings
 	}
 	return severity, text
 }
 
 // shown says in how many tests something is shown, and where it is most.
 func (b *builder) shown(t tally) string {
-	tests := plural(t.shown()+t.notShown, "test", "tests")
-	what := ""
-	switch {
-	case t.faster == 0:
-		what = "Slower in " + itoa(t.slower)
-	case t.slower == 0:
-		what = "Faster in " + itoa(t.faster)
-	default:
-		what = "Slower in " + itoa(t.slower) + " and faster in " + itoa(t.faster)
-	}
-	if len(b.sides) == 2 {
-		what = t.label + " is " + strings.ToLower(what[:1]) + what[1:]
-	}
 	base, other := t.most.Values()
-	text := what + " of " + tests + ", most at " + t.where
-	if len(b.sides) > 2 {
-		text += " with " + t.label
-	}
-	return text + ": p" + t.most.Percentile + " went from " + base + " to " + other + " (" + t.most.Delta() + ")."
+	return texts.MostChanged(texts.Change{
+		Slower: t.slower, Faster: t.faster, Tests: t.shown() + t.notShown, Side: t.label, Sides: len(b.sides) > 2,
+		Load: t.where, Percentile: t.most.Percentile, Base: base, New: other, Delta: t.most.Delta(),
+	})
 }

@@ -12,16 +12,17 @@ import (
 	"queuebench/figure"
 	"queuebench/report"
 	"queuebench/report/markup"
+	"queuebench/report/texts"
 )
 
 // loads has, for each load, the spectra of all runs over each other, and by how
 // much each quantile differs from the base's.
 func (b *builder) loads(w *markup.Writer) error {
 	for i, l := range b.loadsOf() {
-		w.Open("h2", "id", "load-"+itoa(i)).Text("At " + l.name).Raw(`</h2>`)
+		w.Open("h2", "id", "load-"+itoa(i)).Text(texts.At(l.name)).Raw(`</h2>`)
 		f := figure.RunSpectra(fmt.Sprintf("spectra-%d", i), l.name, b.spectra(l), b.style())
 		if n := b.replicates(l); n > 1 {
-			f.Caption += fmt.Sprintf(" Of several runs of a side, the line is that of the middle one by %s.", figure.PercentileName(b.tail()))
+			f.Caption += texts.MiddleLine(figure.PercentileName(b.tail()))
 		}
 		html, err := report.FigureHTML(f)
 		if err != nil {
@@ -107,7 +108,7 @@ func (b *builder) ratios(w *markup.Writer, index int, l *load) error {
 		}
 	}
 	if len(curves) == 0 {
-		w.Raw(`<p class="note">`).Text("At this load nothing can be held against " + b.sides[b.base].label + ".").Raw(`</p>`)
+		w.Raw(`<p class="note">`).Text(texts.NothingAgainst(b.sides[b.base].label)).Raw(`</p>`)
 		return nil
 	}
 	f := figure.RunRatios(fmt.Sprintf("ratio-%d", index), l.name, b.sides[b.base].label, b.kind, curves, b.style())
@@ -132,9 +133,9 @@ func (b *builder) class(label string) int {
 
 // values is the data behind the figures of a load.
 func (b *builder) values(w *markup.Writer, index int, l *load, curves []figure.RatioCurve, points [][]compare.Point) {
-	w.Open("details", "class", "data", "data-key", "quantiles-"+itoa(index)).Raw(`<summary>The quantiles behind these figures</summary>`)
-	w.Raw(`<div class="scroll tall" tabindex="0" role="region"`).Raw(` aria-label="`).Text("Quantiles at " + l.name)
-	w.Raw(`"><table class="series"><caption>`).Text("Quantiles at " + l.name + ", and by what ratio they differ, with its 95 % interval").Raw(`</caption><thead><tr><th scope="col">run</th><th scope="col">percentile</th><th scope="col">base</th><th scope="col">new</th><th scope="col">ratio</th><th scope="col">low</th><th scope="col">high</th></tr></thead><tbody>`)
+	w.Open("details", "class", "data", "data-key", "quantiles-"+itoa(index)).Raw(`<summary>` + texts.Quantiles + `</summary>`)
+	w.Raw(`<div class="scroll tall" tabindex="0" role="region"`).Raw(` aria-label="`).Text(texts.QuantilesAt(l.name))
+	w.Raw(`"><table class="series"><caption>`).Text(texts.QuantilesCaption(l.name)).Raw(`</caption><thead><tr><th scope="col">` + texts.RunName + `</th><th scope="col">` + texts.Percentile + `</th><th scope="col">` + texts.Base + `</th><th scope="col">` + texts.New + `</th><th scope="col">` + texts.Ratio + `</th><th scope="col">` + texts.Low + `</th><th scope="col">` + texts.High + `</th></tr></thead><tbody>`)
 	for k, curve := range curves {
 		for _, q := range points[k] {
 			w.Raw(`<tr>`).El("td", curve.Label).El("td", analysis.FormatPercent(q.Percent))
@@ -150,7 +151,7 @@ func latencyText(ns compare.Number) string {
 	case math.IsNaN(v):
 		return analysis.Dash
 	case math.IsInf(v, 1):
-		return "> deadline"
+		return texts.Beyond
 	default:
 		return analysis.FormatLatency(int64(v))
 	}

@@ -8,12 +8,13 @@ import (
 	"queuebench/figure"
 	"queuebench/report"
 	"queuebench/report/markup"
+	"queuebench/report/texts"
 )
 
 // perRate lays the runs over each other: a figure for the median and one for the
 // tail of those that are tested.
 func (b *builder) perRate(w *markup.Writer) error {
-	w.Raw(`<h2>`).Text(b.latencyName() + " per rate").Raw(`</h2>`)
+	w.Raw(`<h2>`).Text(texts.PerRate(b.latencyName())).Raw(`</h2>`)
 	var runs []figure.RunSteps
 	for _, s := range b.sides {
 		runs = append(runs, figure.RunSteps{Label: s.label, Class: s.class, Steps: s.sum.Steps})
@@ -41,12 +42,12 @@ func (b *builder) perRate(w *markup.Writer) error {
 // footnotes.
 func (b *builder) results(w *markup.Writer) error {
 	if b.result == nil {
-		w.Raw(`<h2>Base, new, change</h2>`).El("p", b.why, "class", "note")
+		w.Raw(`<h2>`+texts.Results+`</h2>`).El("p", b.why, "class", "note")
 		return nil
 	}
 	for i := range b.result.Pairs {
 		p := &b.result.Pairs[i]
-		w.Raw(`<h2>`).Text(p.New + " against " + p.Base).Raw(`</h2>`)
+		w.Raw(`<h2>`).Text(texts.Against(p.New, p.Base)).Raw(`</h2>`)
 		b.table(w, i, p)
 		footnotes(w, i, p)
 	}
@@ -57,12 +58,12 @@ func (b *builder) results(w *markup.Writer) error {
 // for each percentile of each load, and one for its throughput.
 func (b *builder) table(w *markup.Writer, index int, p *compare.Pair) {
 	t := p.Table()
-	w.Raw(`<div class="scroll" tabindex="0" role="region"`).Raw(` aria-label="`).Text("Results: " + p.New + " against " + p.Base).Raw(`"><table class="comparison"><caption class="unseen">`).Text(p.New + " against " + p.Base).Raw(`</caption><thead><tr>`)
+	w.Raw(`<div class="scroll" tabindex="0" role="region"`).Raw(` aria-label="`).Text(texts.ResultsOf(texts.Against(p.New, p.Base))).Raw(`"><table class="comparison"><caption class="unseen">`).Text(texts.Against(p.New, p.Base)).Raw(`</caption><thead><tr>`)
 	titles := map[string]string{
-		"p":          "adjusted for the number of tests (Holm)",
-		"by":         "how it was compared",
-		"could find": "the smallest rise that would have been found in 80 of 100 comparisons like this one",
-		"interval":   "of the change, 95 % each for itself",
+		"p":          texts.PMeans,
+		"by":         texts.ByMeans,
+		"could find": texts.FindMeans,
+		"interval":   texts.RangeMeans,
 	}
 	for k, name := range t.Header {
 		class := "num"
@@ -71,7 +72,7 @@ func (b *builder) table(w *markup.Writer, index int, p *compare.Pair) {
 		}
 		switch {
 		case name == "":
-			w.Raw(`<th scope="col">notes</th>`)
+			w.Raw(`<th scope="col">` + texts.Notes + `</th>`)
 			continue
 		case k == 2 || k == 3:
 			w.Open("th", "scope", "col", "class", class).Raw(b.swatchOf(name)).Text(name).Raw(`</th>`)
@@ -145,13 +146,13 @@ func (b *builder) swatchOf(label string) string {
 // footnotes are what the numbers of a pair do not mean, and every setting,
 // machine and version in which the sides differ.
 func footnotes(w *markup.Writer, index int, p *compare.Pair) {
-	texts := p.Remarks()
-	if len(texts) == 0 {
-		w.Raw(`<p class="note">No setting, machine or version differs.</p>`)
+	remarks := p.Remarks()
+	if len(remarks) == 0 {
+		w.Raw(`<p class="note">` + texts.NothingElseD + `</p>`)
 		return
 	}
-	w.Raw(`<h3>Notes, and in what else they differ</h3><ol class="footnotes">`)
-	for k, text := range texts {
+	w.Raw(`<h3>` + texts.Footnotes + `</h3><ol class="footnotes">`)
+	for k, text := range remarks {
 		w.Open("li", "id", "note-"+itoa(index+1)+"-"+itoa(k+1)).Text(text).Raw(`</li>`)
 	}
 	w.Raw(`</ol>`)
@@ -160,7 +161,7 @@ func footnotes(w *markup.Writer, index int, p *compare.Pair) {
 		loads []string
 	}{{p.Base, p.OnlyBase}, {p.New, p.OnlyNew}} {
 		if len(x.loads) > 0 {
-			w.El("p", "Only "+x.side+" has: "+and(x.loads)+".", "class", "note")
+			w.El("p", texts.OnlyHas(x.side, x.loads), "class", "note")
 		}
 	}
 }

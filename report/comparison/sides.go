@@ -7,6 +7,7 @@ import (
 	"queuebench/analysis"
 	"queuebench/analysis/compare"
 	"queuebench/figure"
+	"queuebench/report/texts"
 )
 
 // side is what stands on one side of the comparison: one run, or several that
@@ -86,7 +87,7 @@ func Labels(ds []*analysis.Digest, given []string) []string {
 		if setting := onlySetting(ds); setting != "" && name(func(d *analysis.Digest) string {
 			v := d.Manifest.Settings[setting]
 			if v == "" {
-				v = "none"
+				v = texts.SettingNone
 			}
 			return setting + " " + v
 		}) {
@@ -110,7 +111,7 @@ func Labels(ds []*analysis.Digest, given []string) []string {
 func short(name string) string {
 	r := []rune(name)
 	if len(r) == 0 {
-		return "run"
+		return texts.UnnamedRun
 	}
 	if len(r) > longestLabel {
 		return "…" + string(r[len(r)-longestLabel+1:])

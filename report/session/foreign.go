@@ -3,10 +3,10 @@ package session
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"strings"
 
 	"queuebench/intake/address"
+	"queuebench/report/texts"
 )
 
 // foreign says of the files of a group that are no digests what they are, and
@@ -21,26 +21,18 @@ func foreign(files []File, group int) Run {
 	first := all[0]
 	folder, _, inFolder := strings.Cut(first.Name, "/")
 	run := Run{Name: first.Name, From: first.From}
-	what, argument := "is no digest", address.Quoted(first.Name)
-	switch log := isLog(all); {
-	case log && inFolder:
-		what = "is of a raw log"
-	case log:
-		what, argument = "is of a raw log", "RUN"
-	case len(first.Data) == 0:
+	argument, log := address.Quoted(first.Name), isLog(all)
+	switch {
+	case log && !inFolder:
+		argument = "RUN"
+	case !log && len(first.Data) == 0:
 		run.Err = errors.New(first.Name + " is empty: copy it again")
 		return run
 	}
 	if inFolder {
 		run.Name, argument = folder, address.Quoted(folder)
 	}
-	more := ""
-	if n := len(all) - 1; n > 0 {
-		more = fmt.Sprintf(" and %d more", n)
-		what = strings.Replace(what, "is", "are", 1)
-	}
-	run.Err = fmt.Errorf("%s%s %s. This file opens digests only, so that it stays small: drop what `analyze digest %s -o run.digest.gz` writes, or open it with `analyze serve %[4]s`",
-		first.Name, more, strings.Replace(what, "are no digest", "are no digests", 1), argument)
+	run.Err = errors.New(texts.ForeignFiles(first.Name, len(all)-1, log, argument))
 	return run
 }
 

@@ -9,6 +9,7 @@ if (form) {
   const runs = [...document.querySelectorAll(".runs > .listed")];
   const box = (li) => li.querySelector(".pick input");
   const idle = $("found").textContent;
+  let found = "", ticked = "";
   form.hidden = false;
   for (const li of runs) li.querySelector(".pick").hidden = false;
 
@@ -21,12 +22,13 @@ if (form) {
       li.hidden = !words.every((w) => text.includes(w)) || ($("queue").value && li.dataset.queue !== $("queue").value);
       if (!li.hidden) n++;
     }
-    say(words.length || $("queue").value ? Texts.found(n, runs.length) : "");
+    found = words.length || $("queue").value ? Texts.found(n, runs.length) : "";
+    say();
   };
 
   // choose points the link at what is ticked, from the oldest to the newest.
   const choose = () => {
-    const logs = runs.map(box).filter((b) => b.checked).map((b) => b.value).reverse();
+    const chosen = runs.filter((li) => box(li).checked).reverse(), logs = chosen.map((li) => box(li).value);
     const a = $("compare");
     if (logs.length < 2) {
       a.removeAttribute("href");
@@ -38,10 +40,12 @@ if (form) {
       a.removeAttribute("aria-disabled");
     }
     a.textContent = Texts.compareSome(logs.length);
-    say("");
+    ticked = logs.length ? Texts.ticked(chosen.map((li) => li.querySelector(".name").textContent)) : "";
+    say();
   };
 
-  const say = (text) => { $("found").textContent = text || idle; };
+  // say tells what was found and what is ticked.
+  const say = () => { $("found").textContent = [found, ticked].filter(Boolean).join(" ") || idle; };
 
   form.addEventListener("submit", (e) => e.preventDefault());
   $("find").addEventListener("input", find);

@@ -21,7 +21,8 @@ export class Texts {
   static compare = "Compare";
   static compareAll = "All of them beside each other";
   static compareSome = (n) => (n ? `Compare ${n} ${n < 2 ? "run" : "runs"}` : "Compare");
-  static found = (n, all) => `${n} of ${all} runs`;
+  static found = (n, all) => `${n} of ${all} runs.`;
+  static ticked = (names) => (names.length < 2 ? `Ticked is ${names[0]}: tick another one to compare it with.` : `Ticked are ${names.length} runs, ${names[0]} as the base.`);
   static runs = "Queuebench: runs";
   static gone = "Files that were dropped on the page are gone with a reload: drop them again, and this view shows them.";
   static nothingKnown = "Nothing that was given is a recording that is known. On the command line `analyze import --help` lists what is read";

@@ -54,6 +54,13 @@ func testOddKeys(t *testing.T, s objectstore.Store) {
 		wantErr(t, s.Delete(t.Context(), key), nil)
 	}
 	wantList(t, s, objectstore.ListOptions{})
+	for i, key := range keys {
+		put(t, s.Sub("odd"), key, fmt.Sprint(i))
+	}
+	if n, err := objectstore.RemoveAll(t.Context(), s, "odd/"); err != nil || n != len(keys) {
+		t.Errorf("removed %d of %d, %v", n, len(keys), err)
+	}
+	wantList(t, s, objectstore.ListOptions{})
 }
 
 func testRefusedKeys(t *testing.T, s objectstore.Store) {

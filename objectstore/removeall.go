@@ -4,13 +4,20 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 )
 
-// deleteWorkers is how many Deletes RemoveAll has under way at once.
-const deleteWorkers = 16
+const (
+	// deleteWorkers is how many Deletes RemoveAll has under way at once, and
+	// batchWorkers how many requests for deleteAtOnce of them.
+	deleteWorkers = 16
+	batchWorkers  = 4
+	// deleteAtOnce is the most that S3 deletes by one request.
+	deleteAtOnce = 1000
+)
 
 // RemoveAll deletes each object below a prefix and returns how many it deleted.
 // The prefix ends in a slash, so that "run/1000/" never touches "run/10000/".
@@ -66,6 +73,7 @@ const (
 	removePause = 50 * time.Millisecond // doubles with each try
 	// A connection may be half open; a listing takes a request for each thousand.
 	removeRequest = 10 * time.Second
+	removeBatch   = 30 * time.Second
 	removeListing = 10 * time.Minute
 )
 
@@ -91,38 +99,68 @@ func persist(ctx context.Context, limit time.Duration, request func(context.Cont
 	}
 }
 
-// deleteKeys deletes with a few workers and stops at the first error.
-func deleteKeys(ctx context.Context, s Store, keys []string) (int, error) {
+// deleteKeys deletes, many at once where the store can, and stops at the first error.
+func deleteKeys(ctx context.Context, s Store, keys []string) (done int, err error) {
+	var mu sync.Mutex
+	many, ok := s.(interface {
+		deleteMany(context.Context, []string) ([]string, error)
+	})
+	if ok && len(keys) > deleteWorkers {
+		var rest []string
+		err = each(ctx, batchWorkers, slices.Collect(slices.Chunk(keys, deleteAtOnce)), func(ctx context.Context, batch []string) error {
+			var left []string
+			err := persist(ctx, removeBatch, func(ctx context.Context) (err error) {
+				left, err = many.deleteMany(ctx, batch)
+				return err
+			})
+			mu.Lock()
+			defer mu.Unlock()
+			rest = append(rest, left...)
+			done += len(batch) - len(left)
+			return err
+		})
+		if err != nil {
+			return done, err
+		}
+		keys = rest
+	}
+	err = each(ctx, deleteWorkers, keys, func(ctx context.Context, key string) error {
+		err := persist(ctx, removeRequest, func(ctx context.Context) error { return s.Delete(ctx, key) })
+		if err == nil {
+			mu.Lock()
+			defer mu.Unlock()
+			done++
+		}
+		return err
+	})
+	return done, err
+}
+
+// each hands items to a few workers, which stop at the first error.
+func each[T any](ctx context.Context, workers int, items []T, do func(context.Context, T) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	work := make(chan string)
-	var (
-		wg   sync.WaitGroup
-		mu   sync.Mutex
-		done int
-	)
-	for range min(deleteWorkers, len(keys)) {
+	work := make(chan T)
+	var wg sync.WaitGroup
+	for range min(workers, len(items)) {
 		wg.Go(func() {
-			for key := range work {
-				if err := persist(ctx, removeRequest, func(ctx context.Context) error { return s.Delete(ctx, key) }); err != nil {
+			for item := range work {
+				if err := do(ctx, item); err != nil {
 					cancel(err)
 					return
 				}
-				mu.Lock()
-				done++
-				mu.Unlock()
 			}
 		})
 	}
 feed:
-	for _, key := range keys {
+	for _, item := range items {
 		select {
-		case work <- key:
+		case work <- item:
 		case <-ctx.Done():
 			break feed
 		}
 	}
 	close(work)
 	wg.Wait()
-	return done, context.Cause(ctx)
+	return context.Cause(ctx)
 }

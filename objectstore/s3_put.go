@@ -96,14 +96,3 @@ func (s *s3Store) put(ctx context.Context, key string, r io.ReadSeeker, size int
 		return err
 	})
 }
-
-// Delete removes an object.
-func (s *s3Store) Delete(ctx context.Context, key string) error {
-	err := s.call(ctx, "delete", key, func(ctx context.Context) error {
-		return s.core.RemoveObject(ctx, s.addr.Bucket, s.prefix+key, minio.RemoveObjectOptions{})
-	})
-	if errors.Is(err, ErrNotFound) {
-		return nil
-	}
-	return err
-}

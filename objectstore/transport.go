@@ -187,6 +187,8 @@ func (t *countingTransport) count(req *http.Request, status int, silent bool) {
 	switch {
 	case req.Method == http.MethodPut && req.Header.Get("If-None-Match") != "":
 		c.putIfAbsent.Add(1)
+	case req.Method == http.MethodPost && query.Has("delete"):
+		c.del.Add(1)
 	case req.Method == http.MethodPut, req.Method == http.MethodPost:
 		c.put.Add(1)
 	case req.Method == http.MethodHead:

@@ -111,7 +111,7 @@ func (r *run) removeLate(ctx context.Context, removals []func(context.Context) e
 		select {
 		case <-done:
 		case <-time.After(removeNotice):
-			r.cfg.noteTo("the log is closed; the queue's objects are being removed, for up to %v: a second interrupt leaves them to `bench clean`", removeTimeout)
+			r.cfg.noteTo("the log is closed; the queue's objects are being removed, for up to %v: a second interrupt leaves them to `bench clean`", hurriedRemoval)
 		}
 	}()
 	for _, remove := range removals {

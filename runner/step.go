@@ -28,8 +28,9 @@ const (
 	closeTimeout   = 10 * time.Second
 	hurriedTimeout = 300 * time.Millisecond
 	// removeTimeout bounds the removal of a step's objects, which does not
-	// depend on the run's context.
-	removeTimeout = 30 * time.Second
+	// depend on the run's context, and hurriedRemoval bounds it after Ctrl-C.
+	removeTimeout  = 2 * time.Minute
+	hurriedRemoval = 30 * time.Second
 	// removeNotice is how long a removal after an interrupt goes on in silence.
 	removeNotice = 500 * time.Millisecond
 	// storeTimeout bounds the wait for a step's parts to be stored; they are
@@ -226,7 +227,11 @@ func (s *step) remove(ctx context.Context) (err error) {
 		return nil
 	}
 	keep, err := s.keeps(ctx)
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTimeout)
+	timeout := removeTimeout
+	if ctx.Err() != nil {
+		timeout = hurriedRemoval
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
 	defer cancel()
 	select {
 	case <-s.ended: // what is still written while it is removed would stay
@@ -239,6 +244,9 @@ func (s *step) remove(ctx context.Context) (err error) {
 			continue
 		}
 		if rerr := q.Remove(ctx); rerr != nil {
+			if ctx.Err() != nil {
+				rerr = fmt.Errorf("it was not done within %v, and `bench clean` removes what is left: %w", timeout, rerr)
+			}
 			err = errors.Join(err, fmt.Errorf("removing the queue%s of step %d, repeat %d: %w", s.ofTopic(topic), s.plan.Step, s.plan.Repeat, rerr))
 		}
 		err = errors.Join(err, q.Close())

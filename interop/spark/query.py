@@ -18,4 +18,9 @@ spark = (
 for query in sys.stdin.read().split("\0"):
     rows = spark.sql(query).collect()
     print(json.dumps([row.asDict() for row in rows], default=float))
+# The JVM is waited for, so that what it took is counted as this process's own.
+gateway = spark.sparkContext._gateway
 spark.stop()
+gateway.shutdown()
+gateway.proc.stdin.close()
+gateway.proc.wait()

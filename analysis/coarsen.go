@@ -34,7 +34,7 @@ func (c *coarsener) to(most int) *Digest {
 			continue
 		}
 		if c.fine[i] == nil {
-			c.keep[i], c.fine[i] = keepMoments(c.d, &c.d.Steps[i]), newCut(c.d, &c.d.Steps[i], View{}, true).keepFine()
+			c.keep[i], c.fine[i] = keepMoments(c.d, &c.d.Steps[i]), newCut(c.d, &c.d.Steps[i], View{}, detail{}).keepFine()
 		}
 		s.coarsen(most, c.keep[i])
 		s.Fine = c.fine[i]

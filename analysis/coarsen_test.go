@@ -31,7 +31,7 @@ func TestCoarsen(t *testing.T) {
 		t.Errorf("edges: %v", edges)
 	}
 	for _, v := range []View{{}, all(), view(5050 * ms)} {
-		a, b := SummarizePage(d, v), SummarizePage(c, v) // intervals need blocks of a finer grid
+		a, b := SummarizePage(d, v, nil), SummarizePage(c, v, nil) // intervals need blocks of a finer grid
 		b.Steps[0].IntervalNs = a.Steps[0].IntervalNs
 		if !bytes.Equal(indented(t, a), indented(t, b)) {
 			t.Errorf("the summaries differ:\n%s\n%s", indented(t, a), indented(t, b))

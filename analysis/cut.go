@@ -32,11 +32,10 @@ type cut struct {
 	summary                  StepSummary
 }
 
-// newCut cuts a step and describes what is left; bare leaves out what no page
-// shows, the latencies without a cut.
-func newCut(d *Digest, s *StepDigest, v View, bare bool) *cut {
+// newCut cuts a step and describes what is left.
+func newCut(d *Digest, s *StepDigest, v View, with detail) *cut {
 	c := cutStep(d, s, v)
-	c.describe(bare)
+	c.describe(with)
 	return c
 }
 
@@ -79,7 +78,7 @@ func (c *cut) tells(k Kind) bool {
 	return !c.step.imported() || c.total[k].N+c.never[k] > 0 // what the tool did not measure
 }
 
-func (c *cut) describe(bare bool) {
+func (c *cut) describe(with detail) {
 	d, s := c.digest, c.step
 	a := s.Accounting
 	a.RecordsUsed = 0
@@ -105,14 +104,14 @@ func (c *cut) describe(bare bool) {
 	for k := range NumKinds {
 		if c.tells(k) {
 			l := c.latency(k)
-			if !bare {
+			if with.intervals != nil && with.intervals(s, k) {
 				c.interval(k, &l)
 			}
 			c.summary.Latencies[k.String()] = l
 		}
 	}
 	c.summary.Stamps = s.Stamps
-	if !bare {
+	if with.untrimmed {
 		c.summary.Untrimmed = c.untrimmed()
 	}
 	levels, every := c.levels()

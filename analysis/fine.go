@@ -210,7 +210,7 @@ func keepMoments(d *Digest, s *StepDigest) moments {
 		views = append(views, View{Warmup: &b.From, Cooldown: max(0, s.Duration-b.To)})
 	}
 	for _, v := range views {
-		c := newCut(d, s, v, true)
+		c := newCut(d, s, v, detail{})
 		c.judge()
 		edges = append(edges, c.warmup, c.end)
 		if c.steady.Found {

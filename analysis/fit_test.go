@@ -48,7 +48,7 @@ func TestFit(t *testing.T) {
 		t.Errorf("levels are said to be of %d ns", e)
 	}
 	for i := range d.Steps {
-		a, b := SummarizePage(d, View{}).Steps[i], SummarizePage(small, View{}).Steps[i]
+		a, b := SummarizePage(d, View{}, nil).Steps[i], SummarizePage(small, View{}, nil).Steps[i]
 		if x, y := indented(t, a.Latencies), indented(t, b.Latencies); !bytes.Equal(x, y) {
 			t.Errorf("step %d: the latencies differ", i)
 		}

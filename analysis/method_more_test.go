@@ -97,7 +97,7 @@ var moreExamples = map[string]func(t *testing.T, in string) string{
 		e := &digest.Manifest.Steps[0]
 		e.Loop, e.Mode, e.Workers, e.Concurrency, e.WarmupNs = rawlog.LoopClosed, rawlog.ModeProduce, int(x[0]), int(x[1]), int64(d[0])
 		digest.adopt()
-		c := newCut(digest, &digest.Steps[0], View{}, true)
+		c := newCut(digest, &digest.Steps[0], View{}, detail{})
 		return fmt.Sprintf("%.0f operations/s, %d blocks", c.summary.Loop.PerSecond, c.blocks)
 	},
 	"drain": func(t *testing.T, in string) string {
@@ -171,7 +171,7 @@ var moreExamples = map[string]func(t *testing.T, in string) string{
 			x.Manifest.Queue.CommitInterval = d[2]
 			x.Steps[0].Commits.Commits = int64(numbers(t, commits)[0])
 		})
-		return fmt.Sprint(newCut(digest, &digest.Steps[0], view(d[1]), true).blocks)
+		return fmt.Sprint(newCut(digest, &digest.Steps[0], view(d[1]), detail{}).blocks)
 	},
 	"cumulative": func(t *testing.T, in string) string {
 		levels := numbers(t, afterColon(in))

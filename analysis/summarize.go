@@ -57,14 +57,26 @@ func (v View) Check(d *Digest) error {
 
 // Summarize computes a summary of d under v. It never fails: what cannot be
 // told is a finding.
-func Summarize(d *Digest, v View) Summary { return summarize(d, v, false) }
+func Summarize(d *Digest, v View) Summary {
+	return summarize(d, v, detail{untrimmed: true, intervals: func(*StepDigest, Kind) bool { return true }})
+}
 
-// SummarizePage is Summarize without Untrimmed and without the intervals of
-// percentiles: what no page shows, and no comparison, which has intervals of its
-// own, and which costs more than all else.
-func SummarizePage(d *Digest, v View) Summary { return summarize(d, v, true) }
+// SummarizePage is Summarize without Untrimmed, which no page shows, and with the
+// intervals of percentiles, which cost more than all else, of those latencies
+// that are shown. None are where shown is nil: a comparison has intervals of its
+// own.
+func SummarizePage(d *Digest, v View, shown func(s *StepDigest, k Kind) bool) Summary {
+	return summarize(d, v, detail{intervals: shown})
+}
 
-func summarize(d *Digest, v View, bare bool) Summary {
+// detail is what not every reader of a summary looks at. The zero value leaves
+// all of it out.
+type detail struct {
+	untrimmed bool                             // the latencies without a cut
+	intervals func(s *StepDigest, k Kind) bool // of percentiles: whether a latency has them
+}
+
+func summarize(d *Digest, v View, with detail) Summary {
 	m := &d.Manifest
 	sum := Summary{
 		Schema: SummarySchema, Run: m.Run, Complete: m.Complete, StartedNs: m.StartedNs,
@@ -74,7 +86,7 @@ func summarize(d *Digest, v View, bare bool) Summary {
 	}
 	cuts := make([]*cut, 0, len(d.Steps))
 	for i := range d.Steps {
-		c := newCut(d, &d.Steps[i], v, bare)
+		c := newCut(d, &d.Steps[i], v, with)
 		c.judge()
 		cuts = append(cuts, c)
 		sum.Steps = append(sum.Steps, c.summary)

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"queuebench/stats"
@@ -31,7 +32,7 @@ const (
 // the percentiles as they are. Seen is the share of the variance that blocks of
 // that length show. Where there would be fewer than stats.MinBlocks, blocks is
 // nil; least is how many intervals a block must have.
-func StepBlocks(pieces []stats.Sample, every, commit time.Duration, percents []float64, ns []int64) (blocks []stats.Sample, seen float64, least int) {
+func StepBlocks(pieces []stats.Sample, every, commit time.Duration, percents []float64, ns []int64) (blocks []stats.Block, seen float64, least int) {
 	correlated := 1.0
 	for i, percent := range percents {
 		if percent < 25 || percent > 99 { // rarer values tell too little of how they hang together
@@ -105,6 +106,19 @@ func (p Percentile) IntervalText() string {
 		return ""
 	}
 	return FormatLatency(p.LowNs) + " … " + FormatLatency(p.HighNs)
+}
+
+// IntervalCell is IntervalText for a narrow column: the unit stands once where both
+// bounds have the same.
+func (p Percentile) IntervalCell() string {
+	if p.HighNs == 0 {
+		return ""
+	}
+	low, high := FormatLatency(p.LowNs), FormatLatency(p.HighNs)
+	if number, unit, _ := strings.Cut(low, " "); strings.HasSuffix(high, " "+unit) {
+		low = number
+	}
+	return low + "–" + high
 }
 
 // IntervalTable has a row per step with the 95 % intervals of the percentiles of

@@ -2,6 +2,7 @@ package figure
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
 	"queuebench/analysis"
@@ -217,7 +218,17 @@ func backlogData(s analysis.Flow) Data {
 func perRateData(sum analysis.Summary, kind analysis.Kind, percentiles []float64) Data {
 	d := Data{Row: "step", Rows: "steps", Note: "Latencies in ms; > is a message that never came, a blank has too few messages behind it.",
 		Columns: []Column{{"rate", "msg/s", 0}, {"settings", "", 0}, {"repeat", "", 0}, {"messages", "", 0}}}
-	d.Columns = append(append(d.Columns, latencyColumns(percentiles)...), Column{"max", "ms", msToNs})
+	spread := map[float64]bool{} // which percentiles have an interval anywhere
+	for _, p := range percentiles {
+		spread[p] = slices.ContainsFunc(sum.Steps, func(s analysis.StepSummary) bool {
+			return s.Latencies[kind.String()].Percentiles[analysis.FormatPercent(p)].HighNs > 0
+		})
+		d.Columns = append(d.Columns, Column{PercentileName(p), "ms", msToNs})
+		if spread[p] {
+			d.Columns = append(d.Columns, Column{PercentileName(p) + ", 95 %", "ms", 0})
+		}
+	}
+	d.Columns = append(d.Columns, Column{"max", "ms", msToNs})
 	for _, s := range sum.Steps {
 		l := s.Latencies[kind.String()]
 		row := DataRow{X: s.Rate, To: s.Rate, Cells: []string{Number(s.Rate), s.Variant, strconv.Itoa(s.Repeat + 1), strconv.FormatInt(l.N, 10)}}
@@ -230,6 +241,13 @@ func perRateData(sum analysis.Summary, kind analysis.Kind, percentiles []float64
 				row.Cells = append(row.Cells, ">")
 			default:
 				row.Cells = append(row.Cells, milliseconds(v.Ns))
+			}
+			if spread[p] {
+				cell := ""
+				if v.HighNs > 0 {
+					cell = milliseconds(v.LowNs) + "–" + milliseconds(v.HighNs)
+				}
+				row.Cells = append(row.Cells, cell)
 			}
 		}
 		if l.N > l.Infinite {

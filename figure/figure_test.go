@@ -83,7 +83,33 @@ func samples() map[string]Figure {
 	for i := range 7 {
 		curves = append(curves, RatioCurve{Label: rateText(float64(1000*(i+1))) + "/s", Class: i, Points: sampleRatios()[i%3].Points})
 	}
+	whiskers := func(s *analysis.StepSummary) {
+		for name, p := range s.Latencies["end_to_end"].Percentiles {
+			if s.Rate == 70000 && name == "99.9" { // too few stretches
+				continue
+			}
+			p.LowNs, p.HighNs = p.Ns*97/100, p.Ns*104/100
+			s.Latencies["end_to_end"].Percentiles[name] = p
+		}
+	}
+	four := []float64{1000, 10000, 30000, 70000}
+	wide := sampleSummary(four, 1, whiskers)
+	published := sampleSummary(four, 1, whiskers)
+	published.References = []analysis.Reference{{Name: "published, 100 ms", Source: "a table of others"}}
+	for i, rate := range []float64{10000, 30000, 70000} {
+		published.References[0].Points = append(published.References[0].Points, analysis.ReferencePoint{Rate: rate, Percentiles: map[string]analysis.ReferenceValue{
+			"50": {Ns: int64(40e6 + 30e6*float64(i))}, "99": {Ns: int64(140e6 + 60e6*float64(i))}}})
+	}
+	queued := sampleFlow()
+	for i := range queued.Depths {
+		queued.Depths[i].Client = queued.Depths[i].Backlog / 3
+	}
 	return map[string]Figure{
+		"per-rate-whiskers":  LatencyPerRate(wide, analysis.EndToEnd, Style{Theme: Page}),
+		"per-rate-published": LatencyPerRate(published, analysis.EndToEnd, Style{Titled: true, LogScale: true}),
+		"per-rate-runs": RunsPerRate([]RunSteps{{"before", 0, wide.Steps}, {"after <b>", 1, sampleSummary(four[:3], 2, whiskers).Steps}},
+			analysis.EndToEnd, 99, Style{Titled: true, Theme: Dark}),
+		"backlog-client":     BacklogOverTime(queued, Style{Titled: true}),
 		"over-time-closed":   LatencyOverTime(closed, Style{Titled: true}),
 		"cumulative":         LatencyOverTime(cumulative, Style{Titled: true}),
 		"throughput-filled":  ThroughputOverTime(filled, Style{Titled: true}),

@@ -123,6 +123,8 @@ type end struct {
 	at    vg.Length // where the line ends, on the canvas
 	style draw.LineStyle
 	mark  int // shape of the sample's mark, −1 for none
+	// hollow is how the mark is drawn of what others said.
+	hollow bool
 }
 
 // names writes the names of the lines in the right margin, each at the height
@@ -147,8 +149,10 @@ func (fr frame) names(data draw.Canvas, ends []end) {
 		st := e.style
 		st.Width = max(st.Width, 1.6)
 		data.StrokeLine2(st, x, at[i], x+22, at[i])
-		if e.mark >= 0 {
-			fillMark(data, e.mark, vg.Point{X: x + 11, Y: at[i]}, 3.4, st.Color)
+		if p := (vg.Point{X: x + 11, Y: at[i]}); e.mark >= 0 && e.hollow {
+			hollowMark(data, e.mark, p, 3.4, st.Color)
+		} else if e.mark >= 0 {
+			fillMark(data, e.mark, p, 3.4, st.Color)
 		}
 		data.FillText(fr.face.style(labelSize, fr.pal.Ink, draw.XLeft, draw.YCenter), vg.Point{X: x + 27, Y: at[i] + 2.2}, fr.face.fitting(e.label, fr.endRoom-endSample))
 	}

@@ -220,7 +220,7 @@ func drawOverTime(c draw.Canvas, pal Palette, fc face, s analysis.Series, lines 
 			if !ok {
 				v = y.min
 			}
-			ends = append(ends, end{l.label, data.Y(fr.Y.Norm(v)), lineStyle(pal, l.class), -1})
+			ends = append(ends, end{l.label, data.Y(fr.Y.Norm(v)), lineStyle(pal, l.class), -1, false})
 		}
 		return ends
 	})

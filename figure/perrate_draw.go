@@ -53,17 +53,18 @@ func drawPerRate(c draw.Canvas, pal Palette, fc face, kind analysis.Kind, axis s
 				stroke = append(stroke, p)
 			}
 			data.StrokeLines(style, stroke)
+			drawWhiskers(data, l.marks, style, func(m rateMark) (x, low, high vg.Length, ok bool) {
+				p, shown := at(m)
+				lo, above := y.pos(float64(m.value.LowNs))
+				hi, _ := y.pos(float64(m.value.HighNs))
+				return p.X, data.Y(fr.Y.Norm(lo)), data.Y(fr.Y.Norm(hi)), shown && above
+			})
 			for _, m := range l.marks {
 				p, ok := at(m)
 				if !ok {
 					continue
 				}
 				shown = true
-				if low, ok := y.pos(float64(m.value.LowNs)); ok && m.value.HighNs > 0 {
-					if high, ok := y.pos(float64(m.value.HighNs)); ok {
-						whisker(data, p.X, data.Y(fr.Y.Norm(low)), data.Y(min(1, fr.Y.Norm(high))), style)
-					}
-				}
 				switch {
 				case m.value.Beyond:
 					p.X += aside(lines, i, m.rate)
@@ -89,7 +90,7 @@ func drawPerRate(c draw.Canvas, pal Palette, fc face, kind analysis.Kind, axis s
 			if k := len(joined[i]); k > 0 {
 				last = joined[i][k-1]
 			}
-			e := end{label: l.label, at: data.Min.Y, style: l.style(pal), mark: l.shape()}
+			e := end{label: l.label, at: data.Min.Y, style: l.style(pal), mark: l.shape(), hollow: l.reference > 0}
 			if v, ok := y.pos(float64(last.value.Ns)); ok {
 				e.at = data.Y(fr.Y.Norm(v))
 			}
@@ -102,15 +103,34 @@ func drawPerRate(c draw.Canvas, pal Palette, fc face, kind analysis.Kind, axis s
 	})
 }
 
-// whisker draws the interval of a mark.
-func whisker(data draw.Canvas, x, low, high vg.Length, style draw.LineStyle) {
+// drawWhiskers draws the intervals of the marks that have one, all of them as one
+// path.
+func drawWhiskers(data draw.Canvas, marks []rateMark, style draw.LineStyle, at func(rateMark) (x, low, high vg.Length, ok bool)) {
 	const half = 2.5
-	style.Dashes, style.Width = nil, 0.9
-	low, high = max(low, data.Min.Y), min(high, data.Max.Y)
-	data.StrokeLine2(style, x, low, x, high)
-	for _, y := range []vg.Length{low, high} {
-		data.StrokeLine2(style, x-half, y, x+half, y)
+	var p vg.Path
+	line := func(x1, y1, x2, y2 vg.Length) {
+		p.Move(vg.Point{X: x1, Y: y1})
+		p.Line(vg.Point{X: x2, Y: y2})
 	}
+	for _, m := range marks {
+		if m.value.HighNs <= 0 {
+			continue
+		}
+		x, low, high, ok := at(m)
+		if !ok {
+			continue
+		}
+		low, high = max(low, data.Min.Y), min(high, data.Max.Y)
+		line(x, low, x, high)
+		line(x-half, low, x+half, low)
+		line(x-half, high, x+half, high)
+	}
+	if len(p) == 0 {
+		return
+	}
+	style.Dashes, style.Width = nil, 0.9
+	data.SetLineStyle(style)
+	data.Stroke(p)
 }
 
 // aside is how far the triangle of line i moves at a rate: all of them lie on

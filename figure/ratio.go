@@ -151,7 +151,7 @@ func drawRatio(c draw.Canvas, pal Palette, fc face, curves []RatioCurve, y laten
 		var out []end
 		for i, k := range curves {
 			if ends[i] != nil {
-				out = append(out, end{k.Label, ends[i].Y, lineStyle(pal, k.Class), -1})
+				out = append(out, end{k.Label, ends[i].Y, lineStyle(pal, k.Class), -1, false})
 			}
 		}
 		return out

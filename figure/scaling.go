@@ -91,8 +91,8 @@ func drawScaling(c draw.Canvas, pal Palette, fc face, s analysis.Scaling, settin
 		}
 		last := s.Rows[len(s.Rows)-1]
 		return []end{
-			{"received", at(data, last.Resource, last.ReceivedPerS).Y, lineStyle(pal, 0), 0},
-			{"linear", ideal(data)[len(ideal(data))-1].Y, lineStyle(pal, MaxClass), -1},
+			{"received", at(data, last.Resource, last.ReceivedPerS).Y, lineStyle(pal, 0), 0, false},
+			{"linear", ideal(data)[len(ideal(data))-1].Y, lineStyle(pal, MaxClass), -1, false},
 		}
 	})
 }

@@ -169,7 +169,7 @@ func (s *secondsFigure) draw(c draw.Canvas, pal Palette, fc face) {
 		for _, l := range s.lines {
 			if len(l.runs) > 0 {
 				run := l.runs[len(l.runs)-1]
-				ends = append(ends, end{l.label, at(data, run[len(run)-1]).Y, lineStyle(pal, l.class), -1})
+				ends = append(ends, end{l.label, at(data, run[len(run)-1]).Y, lineStyle(pal, l.class), -1, false})
 			}
 		}
 		return ends

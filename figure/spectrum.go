@@ -221,7 +221,7 @@ func spectrumEnds(lines []spectrum, data draw.Canvas, at func(draw.Canvas, verte
 	for _, l := range lines {
 		if n := len(l.line); n > 0 {
 			p, _ := at(data, l.line[n-1])
-			ends = append(ends, end{l.label, p.Y, lineStyle(pal, l.class), -1})
+			ends = append(ends, end{l.label, p.Y, lineStyle(pal, l.class), -1, false})
 		}
 	}
 	return ends

@@ -1,6 +1,8 @@
 package report
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 
 	"queuebench/analysis"
@@ -11,8 +13,21 @@ import (
 func itoa(n int) string     { return strconv.Itoa(n) }
 func itoa64(n int64) string { return strconv.FormatInt(n, 10) }
 
-// cell writes a percentile with what a machine needs beside it.
-func cell(w *writer, s analysis.StepSummary, kind analysis.Kind, percentile string, p analysis.Percentile, has bool) {
+// spread tells whether any percentile of some latencies has an interval.
+func spread(all ...analysis.LatencySummary) bool {
+	for _, l := range all {
+		for _, p := range l.Percentiles {
+			if p.HighNs > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// cell writes a percentile with what a machine needs beside it, and in a table
+// where any has its interval, that below it.
+func cell(w *writer, s analysis.StepSummary, kind analysis.Kind, percentile string, p analysis.Percentile, has, spread bool) {
 	attributes := []string{
 		"class", "num", "data-step", itoa(s.Step), "data-repeat", itoa(s.Repeat),
 		"data-kind", kind.String(), "data-percentile", percentile,
@@ -30,7 +45,14 @@ func cell(w *writer, s analysis.StepSummary, kind analysis.Kind, percentile stri
 		attributes[1] = "num none"
 		attributes = append(attributes, "title", texts.TooFew)
 	}
-	w.open("td", attributes...).text(p.Text()).close("td")
+	w.open("td", attributes...).text(p.Text())
+	switch {
+	case p.HighNs > 0:
+		w.el("small", p.IntervalCell())
+	case spread && p.Supported && !p.Beyond:
+		w.raw(`<small>–</small>`)
+	}
+	w.close("td")
 }
 
 // value writes a plain latency of a summary: minimum, mean or maximum.
@@ -73,8 +95,13 @@ func (b *builder) perRate() (string, error) {
 		w.el("th", figure.PercentileName(p), "scope", "col", "class", "num")
 	}
 	w.raw(`<th scope="col" class="num">` + texts.Max + `</th></tr></thead><tbody>`)
+	var shown []analysis.LatencySummary
 	for _, s := range b.sum.Steps {
-		l := s.Latencies[b.v.Kind.String()]
+		shown = append(shown, s.Latencies[b.v.Kind.String()])
+	}
+	some := spread(shown...)
+	for i, s := range b.sum.Steps {
+		l := shown[i]
 		w.raw(`<tr><th scope="row" class="num"><a data-goto href="#`, stepID(s), `">`).text(rateText(s.Rate)).raw(`</a></th>`)
 		if b.sum.Variants() {
 			w.el("td", s.Variant)
@@ -93,13 +120,17 @@ func (b *builder) perRate() (string, error) {
 		w.el("td", group(l.N), "class", "num", "data-n", itoa64(l.N))
 		for _, p := range b.percentiles {
 			v, ok := l.Percentiles[key(p)]
-			cell(&w, s, b.v.Kind, key(p), v, ok && l.N > 0)
+			cell(&w, s, b.v.Kind, key(p), v, ok && l.N > 0, some)
 		}
 		value(&w, s, b.v.Kind, "max", l.MaxNs, l.N > l.Infinite)
 		w.raw(`</tr>`)
 	}
 	w.raw(`</tbody></table></div>`)
-	w.raw(`<p class="note">` + texts.RatesNote + `</p>`)
+	w.raw(`<p class="note">` + texts.RatesNote)
+	if some {
+		w.raw(` ` + texts.IntervalsNote)
+	}
+	w.raw(`</p>`)
 	b.references(&w)
 	return w.String(), nil
 }
@@ -112,6 +143,7 @@ func (b *builder) latencies(w *writer, s analysis.StepSummary) {
 		w.el("th", figure.PercentileName(p), "scope", "col", "class", "num")
 	}
 	w.raw(`<th scope="col" class="num">` + texts.Max + `</th></tr></thead><tbody>`)
+	some := spread(slices.Collect(maps.Values(s.Latencies))...)
 	for k := range analysis.NumKinds {
 		l, ok := s.Latencies[k.String()]
 		if !ok {
@@ -128,7 +160,7 @@ func (b *builder) latencies(w *writer, s analysis.StepSummary) {
 		value(w, s, k, "mean", l.MeanNs, finite)
 		for _, p := range b.percentiles {
 			v, ok := l.Percentiles[key(p)]
-			cell(w, s, k, key(p), v, ok && l.N > 0)
+			cell(w, s, k, key(p), v, ok && l.N > 0, some)
 		}
 		value(w, s, k, "max", l.MaxNs, finite)
 		w.raw(`</tr>`)

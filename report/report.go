@@ -88,7 +88,7 @@ func Build(d *analysis.Digest, v analysis.View, o Options) (Document, error) {
 	if o.Part != "" {
 		return b.part()
 	}
-	sum := analysis.SummarizePage(d, v)
+	sum := analysis.SummarizePage(d, v, b.interval)
 	b.sum = sum
 	if b.percentiles == nil {
 		b.percentiles = analysis.DefaultPercentiles
@@ -135,7 +135,7 @@ func (b *builder) part() (Document, error) {
 	}
 	one := *b.d
 	one.Steps = slices.DeleteFunc(slices.Clone(b.d.Steps), func(s analysis.StepDigest) bool { return *b.o.Place != Place{s.Step, s.Repeat} })
-	b.sum = analysis.SummarizePage(&one, b.v)
+	b.sum = analysis.SummarizePage(&one, b.v, b.interval)
 	if len(b.sum.Steps) == 0 {
 		return Document{}, fmt.Errorf("the run has no step %s", b.o.Place)
 	}
@@ -173,6 +173,12 @@ type builder struct {
 	o           Options
 	sum         analysis.Summary
 	percentiles []float64
+}
+
+// interval tells which latencies have the intervals of their percentiles: what
+// stands in the table per rate, and all of the steps in depth.
+func (b *builder) interval(s *analysis.StepDigest, k analysis.Kind) bool {
+	return k == b.v.Kind || b.o.Place == nil || *b.o.Place == Place{s.Step, s.Repeat}
 }
 
 func (b *builder) style() figure.Style {

@@ -19,6 +19,11 @@ func sweep() *analysis.Digest {
 	return reporttest.Digest(reporttest.Spec{Run: "2026-11-29-sweep", Rates: []float64{1000, 3000}, Duration: 10 * time.Second, Stall: true})
 }
 
+// settled is long enough for the intervals of percentiles.
+func settled() *analysis.Digest {
+	return reporttest.Digest(reporttest.Spec{Run: "settled", Rates: []float64{200, 500}, Duration: 30 * time.Second})
+}
+
 func build(t *testing.T, d *analysis.Digest, v analysis.View) report.Document {
 	t.Helper()
 	doc, err := report.Build(d, v, report.Options{})
@@ -36,11 +41,11 @@ func all(doc report.Document) string {
 	return b.String()
 }
 
-var cellPattern = regexp.MustCompile(`<td[^>]* data-step="(\d+)" data-repeat="(\d+)" data-kind="(\w+)" data-percentile="([\d.]+)" data-ns="(-?\d+)" data-supported="(\w+)"[^>]*>([^<]*)</td>`)
+var cellPattern = regexp.MustCompile(`<td[^>]* data-step="(\d+)" data-repeat="(\d+)" data-kind="(\w+)" data-percentile="([\d.]+)" data-ns="(-?\d+)" data-supported="(\w+)"[^>]*>([^<]*)(?:<small>([^<]*)</small>)?</td>`)
 
-// TestCellsEqualTheSummary reads every percentile from the HTML.
+// TestCellsEqualTheSummary reads every percentile and its interval from the HTML.
 func TestCellsEqualTheSummary(t *testing.T) {
-	d := sweep()
+	d := settled()
 	for _, v := range []analysis.View{
 		{},
 		{Warmup: new(3 * time.Second), Percentiles: []float64{10, 50, 99, 99.99}, Kind: analysis.Publish, LogScale: true},
@@ -49,7 +54,7 @@ func TestCellsEqualTheSummary(t *testing.T) {
 		doc := build(t, d, v)
 		want := analysis.Summarize(d, v)
 		cells := cellPattern.FindAllStringSubmatch(all(doc), -1)
-		seen := map[string]int{}
+		seen, intervals := map[string]int{}, 0
 		for _, c := range cells {
 			step, _ := strconv.Atoi(c[1])
 			repeat, _ := strconv.Atoi(c[2])
@@ -62,8 +67,16 @@ func TestCellsEqualTheSummary(t *testing.T) {
 				if strconv.FormatInt(p.Ns, 10) != c[5] || strconv.FormatBool(p.Supported) != c[6] || p.Text() != text {
 					t.Errorf("%v: cell %v, the summary has %+v", v.Fragment(), c[1:], p)
 				}
+				if told := p.IntervalCell(); told != strings.Trim(c[8], "–") {
+					t.Errorf("%v: the interval of cell %v is %q, the summary has %q", v.Fragment(), c[1:8], c[8], told)
+				} else if told != "" {
+					intervals++
+				}
 				seen[c[3]]++
 			}
+		}
+		if intervals == 0 {
+			t.Errorf("%v: no interval is told", v.Fragment())
 		}
 		np := len(v.Percentiles)
 		if np == 0 {
@@ -78,6 +91,33 @@ func TestCellsEqualTheSummary(t *testing.T) {
 				t.Errorf("%v: %d cells of %s, want %d", v.Fragment(), seen[k.String()], k, n)
 			}
 		}
+	}
+}
+
+// TestIntervalsWhereTheyAreShown: a page with one step in depth has the intervals
+// of all its latencies, and of the other steps those of the table per rate.
+func TestIntervalsWhereTheyAreShown(t *testing.T) {
+	d := settled()
+	doc, err := report.Build(d, analysis.View{}, report.Options{Place: &report.Place{Step: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, s := range doc.Summary.Steps {
+		for k, l := range s.Latencies {
+			if has, want := l.Percentiles["50"].HighNs > 0, i == 1 || k == analysis.EndToEnd.String(); has != want {
+				t.Errorf("step %d, %s: an interval %v, want %v", i, k, has, want)
+			}
+		}
+	}
+	html := all(doc)
+	for _, want := range []string{"A whisker is the 95 % interval", "Below a percentile: its 95 % interval", `data-unit="ms">p99, 95 %`} {
+		if !strings.Contains(html, want) {
+			t.Errorf("the page has no %q", want)
+		}
+	}
+	short := reporttest.Digest(reporttest.Spec{Run: "short", Rates: []float64{500}, Duration: 3 * time.Second})
+	if html := all(build(t, short, analysis.View{})); strings.Contains(html, "95 %") || strings.Contains(html, "<small>–") {
+		t.Error("a run too short for intervals speaks of them")
 	}
 }
 
@@ -224,7 +264,7 @@ func TestSize(t *testing.T) {
 	}
 	d := reporttest.Digest(reporttest.Spec{Run: "long", Rates: rates, Duration: 300 * time.Second, Interval: time.Second})
 	n := len(all(build(t, d, analysis.View{})))
-	if n > 900_000 {
+	if n > 920_000 {
 		t.Errorf("%d bytes", n)
 	}
 }

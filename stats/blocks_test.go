@@ -57,10 +57,13 @@ func TestBlocksKeepEverything(t *testing.T) {
 		}
 		var n, never int64
 		for _, b := range blocks {
-			n += b.Values.N
-			never += b.Infinite
-			if b.Values.N < 100*int64(c.least) {
-				t.Errorf("a block of %d values", b.Values.N)
+			var in int64
+			for _, p := range b {
+				in += p.Values.N
+				never += p.Infinite
+			}
+			if n += in; in < 100*int64(c.least) {
+				t.Errorf("a block of %d values", in)
 			}
 		}
 		if n != int64(100*c.pieces) || never != 7 {
@@ -128,6 +131,60 @@ func TestQuantileTimeSeesASlowLevel(t *testing.T) {
 	}
 }
 
+// Each resample's quantile is that of its blocks added up, each as often as it
+// was drawn.
+func TestResampledQuantilesAreThoseOfTheDrawnBlocks(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 6))
+	for round := range 20 {
+		blocks := Blocks(pieces(r, 25+r.IntN(60), func(int) float64 { return math.Exp(2 * r.NormFloat64()) }), 1)
+		for i := range blocks {
+			if blocks[i][0].Infinite = r.Int64N(3); r.IntN(5) == 0 {
+				blocks[i][0].Values = Compact{}
+			}
+		}
+		qs := []float64{0.999, 0.5, 0.01, 0.9}
+		got := ResampleQuantiles(blocks, qs, 10, rand.New(rand.NewPCG(7, uint64(round))))
+		drawn := rand.New(rand.NewPCG(7, uint64(round)))
+		for k := range 10 {
+			var parts []Compact
+			var never int64
+			for range blocks {
+				for _, p := range blocks[drawn.IntN(len(blocks))] {
+					parts, never = append(parts, p.Values), never+p.Infinite
+				}
+			}
+			all := Sum(parts...)
+			for i, q := range qs {
+				rank, seen, want := Rank(q, all.N+never), int64(0), math.Inf(1)
+				for _, b := range all.Buckets {
+					if seen+b.Count >= rank {
+						low, high := Bounds(b.Index)
+						want = float64(low) + (float64(rank-seen)-0.5)/float64(b.Count)*float64(high-low)
+						break
+					}
+					seen += b.Count
+				}
+				if all.N+never == 0 {
+					want = math.NaN()
+				}
+				if got[i][k] != want && !(math.IsNaN(want) && math.IsNaN(got[i][k])) {
+					t.Fatalf("round %d, q %g: %g, want %g", round, q, got[i][k], want)
+				}
+			}
+		}
+	}
+}
+
+// BenchmarkResampleQuantiles draws 40 blocks of 15 intervals 400 times, for the six
+// usual percentiles.
+func BenchmarkResampleQuantiles(b *testing.B) {
+	r := rand.New(rand.NewPCG(8, 8))
+	blocks := Blocks(pieces(r, 600, func(int) float64 { return 1.5 }), 2)
+	for b.Loop() {
+		ResampleQuantiles(blocks, []float64{0.5, 0.75, 0.85, 0.95, 0.99, 0.999}, 400, r)
+	}
+}
+
 func TestResampledQuantilesOfMessagesThatNeverCame(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	all := pieces(r, 40, func(int) float64 { return 1 })
@@ -140,7 +197,7 @@ func TestResampledQuantilesOfMessagesThatNeverCame(t *testing.T) {
 			t.Fatalf("p50 %g, p99 %g", got[0][k], got[1][k])
 		}
 	}
-	empty := ResampleQuantiles(make([]Sample, 20), []float64{0.5}, 2, r)
+	empty := ResampleQuantiles(make([]Block, 20), []float64{0.5}, 2, r)
 	if !math.IsNaN(empty[0][0]) {
 		t.Errorf("of nothing: %g", empty[0][0])
 	}

@@ -85,10 +85,8 @@ func (c Compact) Mean() float64 {
 // CountAbove is the number of values in buckets that lie wholly above v ns.
 func (c Compact) CountAbove(v int64) int64 {
 	var n int64
-	for i := len(c.Buckets) - 1; i >= 0; i-- {
-		if low, _ := Bounds(c.Buckets[i].Index); low <= v {
-			break
-		}
+	own := Index(max(v, -math.MaxInt64)) // of the bucket that holds v: those after it lie above
+	for i := len(c.Buckets) - 1; i >= 0 && c.Buckets[i].Index > own; i-- {
 		n += c.Buckets[i].Count
 	}
 	return n
@@ -97,13 +95,13 @@ func (c Compact) CountAbove(v int64) int64 {
 // Sum adds histograms. The result shares no memory that changes.
 func Sum(cs ...Compact) Compact {
 	var t totals
-	used, last, before := 0, 0, 0
+	used, last, before, entries := 0, 0, 0, 0
 	lowest, highest := int32(math.MaxInt32), int32(math.MinInt32)
 	for i, c := range cs {
 		if c.N == 0 {
 			continue
 		}
-		used, last, before = used+1, i, last
+		used, last, before, entries = used+1, i, last, entries+len(c.Buckets)
 		t.add(c)
 		lowest = min(lowest, c.Buckets[0].Index)
 		highest = max(highest, c.Buckets[len(c.Buckets)-1].Index)
@@ -116,6 +114,11 @@ func Sum(cs ...Compact) Compact {
 	case 2:
 		out := t.compact()
 		out.Buckets = mergeBuckets(cs[before].Buckets, cs[last].Buckets)
+		return out
+	}
+	if entries*bits.Len(uint(used)) < int(highest-lowest) { // few in a wide range, such as those of a second
+		out := t.compact()
+		out.Buckets = mergeAll(cs)
 		return out
 	}
 	// Dense over the range in use: at most 88,064 counts, whatever the number
@@ -138,6 +141,14 @@ func Sum(cs ...Compact) Compact {
 		}
 	}
 	return out
+}
+
+// mergeAll adds the buckets of several, in halves.
+func mergeAll(cs []Compact) []Bucket {
+	if len(cs) == 1 {
+		return cs[0].Buckets
+	}
+	return mergeBuckets(mergeAll(cs[:len(cs)/2]), mergeAll(cs[len(cs)/2:]))
 }
 
 // mergeBuckets adds two, which may be of very different size and range.

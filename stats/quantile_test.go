@@ -164,4 +164,58 @@ func TestCountAbove(t *testing.T) {
 			t.Errorf("CountAbove(%d) = %d, want %d", v, got, want)
 		}
 	}
+	r := rand.New(rand.NewPCG(3, 1))
+	for range 200 {
+		var values []int64
+		for range 50 {
+			values = append(values, int64(r.NormFloat64()*math.Pow(10, float64(r.IntN(12)))))
+		}
+		c := exact(values)
+		for _, v := range append(values, math.MinInt64, -math.MaxInt64, 0, math.MaxInt64) {
+			want := int64(0)
+			for _, b := range c.Buckets {
+				if low, _ := Bounds(b.Index); low > v {
+					want += b.Count
+				}
+			}
+			if got := c.CountAbove(v); got != want {
+				t.Fatalf("CountAbove(%d) = %d of %v, want %d", v, got, values, want)
+			}
+		}
+	}
+}
+
+// Sum adds bucket by bucket, few or many histograms, in a narrow range or a wide
+// one.
+func TestSumAddsEveryBucket(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 1))
+	for range 200 {
+		var parts []Compact
+		want := map[int32]int64{}
+		var all []int64
+		spread := math.Pow(10, float64(1+r.IntN(12)))
+		for range r.IntN(9) {
+			var values []int64
+			for range r.IntN(40) {
+				values = append(values, int64(r.NormFloat64()*spread))
+			}
+			if len(values) > 0 {
+				parts, all = append(parts, exact(values)), append(all, values...)
+			} else {
+				parts = append(parts, Compact{})
+			}
+		}
+		for _, v := range all {
+			want[Index(v)]++
+		}
+		got := Sum(parts...)
+		for i, b := range got.Buckets {
+			if i > 0 && got.Buckets[i-1].Index >= b.Index || want[b.Index] != b.Count {
+				t.Fatalf("bucket %d counts %d, want %d", b.Index, b.Count, want[b.Index])
+			}
+		}
+		if len(got.Buckets) != len(want) || got.N != int64(len(all)) || len(all) > 0 && got.Check() != nil {
+			t.Fatalf("%d buckets of %d values, want %d of %d; %v", len(got.Buckets), got.N, len(want), len(all), got.Check())
+		}
+	}
 }

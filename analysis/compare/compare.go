@@ -106,7 +106,7 @@ func ScalingOf(sides []Side, v analysis.View, setting string) []analysis.Scaling
 	var steps []analysis.StepSummary
 	for _, s := range sides {
 		for _, d := range s.Runs {
-			steps = append(steps, analysis.SummarizePage(d, v).Steps...)
+			steps = append(steps, analysis.SummarizePage(d, v, nil).Steps...)
 		}
 	}
 	return analysis.ScalingOf(steps, setting)

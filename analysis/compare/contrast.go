@@ -87,7 +87,7 @@ func (d *duel) resample() {
 }
 
 // blocks of a run, as analysis.StepBlocks makes them.
-func (s *step) blocks(kind analysis.Kind, percents []float64) (blocks []stats.Sample, seen float64, why string) {
+func (s *step) blocks(kind analysis.Kind, percents []float64) (blocks []stats.Block, seen float64, why string) {
 	var ns []int64
 	for _, percent := range percents {
 		ns = append(ns, s.latency.Percentiles[analysis.FormatPercent(percent)].Ns)

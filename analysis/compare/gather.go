@@ -46,7 +46,7 @@ func gather(s Side, v analysis.View) *gathered {
 		if i == 0 {
 			g.kind = view.Kind
 		}
-		sum := analysis.SummarizePage(d, view)
+		sum := analysis.SummarizePage(d, view, nil)
 		for k := range sum.Steps {
 			x := &sum.Steps[k]
 			key := loadKey(x)

@@ -67,7 +67,7 @@ func Check(runs, base []*analysis.Digest, v analysis.View, l Limits) (*Report, e
 	v.Percentiles = slices.Compact(v.Percentiles)
 	for _, d := range runs {
 		r.Runs = append(r.Runs, d.Manifest.Run)
-		sum := analysis.SummarizePage(d, v)
+		sum := analysis.SummarizePage(d, v, nil)
 		for _, s := range l.SLOs {
 			r.Verdicts = append(r.Verdicts, s.judge(&sum)...)
 		}

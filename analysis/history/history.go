@@ -153,7 +153,7 @@ func (b *Builder) Add(d *analysis.Digest) {
 	} else if view.Kind != b.kind {
 		b.result.Warnings = append(b.result.Warnings, fmt.Sprintf("run %s is about another latency (%s) than the first (%s)", m.Run, view.Kind.Title(), b.kind.Title()))
 	}
-	sum := analysis.SummarizePage(d, view)
+	sum := analysis.SummarizePage(d, view, nil)
 	order, loads := compare.Loads(&sum)
 	m.Steps = nil
 	r := &run{manifest: m, order: order, loads: map[string]loadPoint{}}

@@ -113,6 +113,9 @@ func sqlSteps(m *rawlog.Manifest, v analysis.View) ([]summarysql.Step, error) {
 	if len(m.Steps) == 0 {
 		return nil, errors.New("run.json has no step: the run was stopped before its first one ended")
 	}
+	if v.Steady {
+		return nil, command.Misusef("--warmup steady: a query does not look at the data to find its own cut. `analyze summary RUN --warmup steady` says where it is; give that, such as --warmup 3s")
+	}
 	var out []summarysql.Step
 	for i := range m.Steps {
 		e := &m.Steps[i]
@@ -124,15 +127,19 @@ func sqlSteps(m *rawlog.Manifest, v analysis.View) ([]summarysql.Step, error) {
 		}
 		warmup := analysis.DefaultWarmup(time.Duration(e.DurationNs))
 		switch {
+		case v.WarmupUntil != 0:
+			warmup = time.Duration(max(0, v.WarmupUntil-e.StartedNs))
 		case v.Warmup != nil:
 			warmup = *v.Warmup
 		case e.Drain != nil:
 			warmup = 0
 		case e.WarmupNs > 0:
 			warmup = time.Duration(e.WarmupNs)
+		case e.Arrivals == "burst":
+			return nil, command.Misusef("step %d is of bursts: how much of it the default warm-up leaves depends on when they were due, which a query does not look at first. Say what to cut: --warmup 0s, or longer", e.Step)
 		}
 		if int64(warmup+v.Cooldown) >= e.DurationNs && e.DurationNs > 0 && warmup+v.Cooldown > 0 {
-			return nil, fmt.Errorf("step %d, %s long: %w", e.Step, time.Duration(e.DurationNs), analysis.ErrWarmup)
+			return nil, fmt.Errorf("step %d, %s long: %w; give a shorter --warmup, or run longer", e.Step, time.Duration(e.DurationNs), analysis.ErrWarmup)
 		}
 		s := summarysql.Step{Step: e.Step, Repeat: e.Repeat, FromNs: e.StartedNs + int64(max(warmup, v.From)), UntilNs: math.MaxInt64, Groups: e.Groups}
 		if v.Cooldown > 0 {

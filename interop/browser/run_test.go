@@ -53,11 +53,13 @@ type cell struct {
 	Kind, Percentile string
 	Ns, Supported    string
 	Beyond, Text     string
+	Interval         string // the 95 % interval below it
 }
 
 const readCells = `[...document.querySelectorAll("[data-region]:not([hidden]) td[data-percentile]")].map(t => ({
 	Step: t.dataset.step, Repeat: t.dataset.repeat, Kind: t.dataset.kind, Percentile: t.dataset.percentile,
-	Ns: t.dataset.ns, Supported: t.dataset.supported, Beyond: t.dataset.beyond || "", Text: t.textContent }))`
+	Ns: t.dataset.ns, Supported: t.dataset.supported, Beyond: t.dataset.beyond || "", Text: t.firstChild.data,
+	Interval: (t.querySelector("small")?.textContent || "").replace(/^–$/, "") }))`
 
 // compare holds the page against the native analysis under the same view.
 func compare(b *tab, d *analysis.Digest, v analysis.View) {
@@ -90,7 +92,7 @@ func compareSummary(b *tab, sum analysis.Summary, v analysis.View) {
 				continue
 			}
 			for p, x := range l.Percentiles {
-				c := cell{fmt.Sprint(s.Step), fmt.Sprint(s.Repeat), kind, p, fmt.Sprint(x.Ns), fmt.Sprint(x.Supported), "", x.Text()}
+				c := cell{fmt.Sprint(s.Step), fmt.Sprint(s.Repeat), kind, p, fmt.Sprint(x.Ns), fmt.Sprint(x.Supported), "", x.Text(), x.IntervalCell()}
 				if x.Beyond {
 					c.Beyond = "true"
 				}

@@ -206,7 +206,8 @@ func (r *receiver) freshOf(ln *line, from, to, now int64) {
 // while the step runs. Older ones are in the log.
 type sentTimes struct{ ring []sentTime }
 
-type sentTime struct{ seq, at atomic.Int64 }
+// sentTime is of the message before next; the zero value of none.
+type sentTime struct{ next, at atomic.Int64 }
 
 // newSentTimes shares a bounded memory, 16 MB, among producers.
 func newSentTimes(producers int) sentTimes {
@@ -214,25 +215,21 @@ func newSentTimes(producers int) sentTimes {
 	for 2*n*producers <= 1<<20 {
 		n *= 2
 	}
-	t := sentTimes{make([]sentTime, n)}
-	for i := range t.ring {
-		t.ring[i].seq.Store(-1)
-	}
-	return t
+	return sentTimes{make([]sentTime, n)}
 }
 
 func (t *sentTimes) put(seq, at int64) {
 	e := &t.ring[seq&int64(len(t.ring)-1)]
-	e.seq.Store(-1) // a reader sees either seq with its time
+	e.next.Store(0) // a reader sees either seq with its time
 	e.at.Store(at)
-	e.seq.Store(seq)
+	e.next.Store(seq + 1)
 }
 
 func (t *sentTimes) get(seq int64) (at int64, ok bool) {
 	e := &t.ring[seq&int64(len(t.ring)-1)]
-	if e.seq.Load() != seq {
+	if e.next.Load() != seq+1 {
 		return 0, false
 	}
 	at = e.at.Load()
-	return at, e.seq.Load() == seq
+	return at, e.next.Load() == seq+1
 }

@@ -46,6 +46,9 @@ PYTHON=$spark/bin/python go test -count=1 -tags interop ./interop/spark
 # scopes of the commit protocol, and 10,000 commits.
 DELTALAKE_TEST_WIDE=1 go test -count=1 -timeout 30m -run 'TestCommitProtocolExplored|TestTenThousandCommits' ./queue/deltalake
 
+# Fuzzing as `make fuzz` does it: much of the standard library is compiled anew.
+go test -count=1 -tags interop -run '^TestTargetsRunSideBySide$' ./internal/fuzzing
+
 # RabbitMQ and Redis: the tests start Redis themselves, with other settings each.
 (
   . scripts/servers.sh

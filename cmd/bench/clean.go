@@ -52,6 +52,7 @@ func clean(c *cli.Context) error {
 			return err
 		}
 		target = remains{run, w.store, w.log, w.options}
+		noteUnverified(c, w.options, w.store, w.log)
 		if w.embedded != "" {
 			target.store = objectstore.Address{Folder: filepath.Join(w.embedded, embeddedBucket)}
 			if w.sameLog {
@@ -89,6 +90,11 @@ func cleanServers(c *cli.Context, run string, out io.Writer) error {
 			return nil // it lies in a store
 		}
 		return command.Misusef("--queue %s: a queue of this kind leaves nothing that `bench clean` removes from a server", k.name)
+	}
+	if k.insecure != nil {
+		for _, text := range k.insecure(c) {
+			fmt.Fprintf(c.App.ErrWriter, "bench: note: %s\n", text)
+		}
 	}
 	removed, err := k.clean(c, run)
 	for _, text := range removed {

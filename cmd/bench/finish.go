@@ -87,6 +87,7 @@ func finish(c *cli.Context) error {
 	if w.embedded != "" {
 		return command.Misusef("the workers of a run have a store that all reach: name it as they did, with --store")
 	}
+	noteUnverified(c, w.options, w.store, w.log)
 	log, err := openRun(c.Context, below(w.log, run), w.options)
 	if err != nil {
 		return err

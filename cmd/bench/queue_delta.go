@@ -31,6 +31,7 @@ func deltaKind() kind {
 			&cli.IntFlag{Name: "pipeline", Usage: "batches under way at once; 1 is a serial writer", Value: 4},
 			&cli.Int64Flag{Name: "inline-payload", Usage: "data files of up to so many bytes are copied into their commit, too, which saves consumers the GET of the data", DefaultText: "none"},
 			&cli.DurationFlag{Name: "hedge-after", Usage: "a consumer's GET that takes longer is made once more, and the first answer counts", DefaultText: "never"},
+			&cli.DurationFlag{Name: "retry-for", Usage: "how long a request that the store fails is tried again before the run ends", Value: 90 * time.Second},
 			&cli.StringFlag{Name: "codec", Usage: "compression of data files: none, snappy or zstd", Value: "none"},
 			&cli.StringFlag{Name: "producer-id", Usage: "name of the producers in the table, under which a restarted one goes on", DefaultText: "none"},
 			&cli.BoolFlag{Name: "pooled-connections", Usage: "keep connections to the store open between requests; =false opens one for each", Value: true},
@@ -49,7 +50,7 @@ func parseDelta(c *cli.Context) (opener, error) {
 		PollInterval: c.Duration("poll-interval"), AppID: c.String("producer-id"),
 		BatchBytes: c.Int64("batch-bytes"), BatchMessages: c.Int("batch-messages"), Pipeline: c.Int("pipeline"),
 		Codec: deltalake.Codec(c.String("codec")), InlineBytes: c.Int64("inline-payload"),
-		HedgeAfter: c.Duration("hedge-after"),
+		HedgeAfter: c.Duration("hedge-after"), RetryFor: c.Duration("retry-for"),
 	}
 	switch s := c.String("schema"); s {
 	case "data":
@@ -107,7 +108,7 @@ func parseDelta(c *cli.Context) (opener, error) {
 	for _, f := range []struct {
 		name  string
 		value time.Duration
-	}{{"commit-interval", cfg.CommitInterval}, {"poll-interval", cfg.PollInterval}} {
+	}{{"commit-interval", cfg.CommitInterval}, {"poll-interval", cfg.PollInterval}, {"retry-for", cfg.RetryFor}} {
 		if f.value <= 0 || f.value > maxInterval {
 			return nil, command.Misusef("--%s %v is not between 1ns and %v", f.name, f.value, maxInterval)
 		}

@@ -35,6 +35,7 @@ func (t *remains) fromAddress(c *cli.Context, address string) error {
 	if t.options, err = optionsFor(c, a); err != nil {
 		return err
 	}
+	noteUnverified(c, t.options, a)
 	all, err := readManifests(c.Context, a, t.options)
 	if err != nil {
 		return err
@@ -58,10 +59,19 @@ func (t *remains) fromAddress(c *cli.Context, address string) error {
 		a.Prefix = strings.Trim(path.Dir("/"+a.Prefix), "/")
 	}
 	t.log = a
-	if m.Store.Address != "" {
-		t.store, err = objectstore.ParseAddress(m.Store.Address)
+	if m.Store.Address == "" {
+		return nil
 	}
-	return err
+	if t.store, err = objectstore.ParseAddress(m.Store.Address); err != nil {
+		return err
+	}
+	if a.IsFolder() { // the queue's store alone needs options
+		if t.options, err = optionsFor(c, t.store); err != nil {
+			return err
+		}
+		noteUnverified(c, t.options, t.store)
+	}
+	return nil
 }
 
 // remove removes what is in a store and in spools, and tells whether it said so.

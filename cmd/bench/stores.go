@@ -1,7 +1,9 @@
 package main
 
 import (
+	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -87,6 +89,14 @@ func optionsFor(c *cli.Context, addresses ...objectstore.Address) (objectstore.O
 		}
 	}
 	return objectstore.Options{}, nil
+}
+
+// noteUnverified says, of a command that leaves no run to say so, that nobody knows
+// who answers at one of the addresses.
+func noteUnverified(c *cli.Context, options objectstore.Options, addresses ...objectstore.Address) {
+	if options.Insecure && slices.ContainsFunc(addresses, func(a objectstore.Address) bool { return a.Bucket != "" && a.Encrypted() }) {
+		fmt.Fprintln(c.App.ErrWriter, "bench: note: TLS certificates are not verified (--insecure): nobody knows who answers")
+	}
 }
 
 func placesOf(c *cli.Context, getenv func(string) string) (where, error) {

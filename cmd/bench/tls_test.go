@@ -2,6 +2,8 @@ package main
 
 import (
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -111,5 +113,56 @@ func TestAnInsecureRunSaysSo(t *testing.T) {
 	status, _, stderr := bench(t, strings.Fields(strings.Replace(line, "--json", "", 1)+" --log-store ./logs3")...)
 	if status != 1 || !strings.Contains(stderr, "not trusted") {
 		t.Errorf("unverified by default: status %d, %s", status, stderr)
+	}
+}
+
+// So do the commands that leave no run.
+func TestInsecureCommandsSaySo(t *testing.T) {
+	gw := versitygw.StartWith(t, versitygw.Options{TLS: true})
+	bareEnvironment(t)
+	for _, kv := range gw.Environ() {
+		name, value, _ := strings.Cut(kv, "=")
+		t.Setenv(name, value)
+	}
+	place := " --store s3://queuebench/x --s3-backend minio --path-style --region us-east-1 --endpoint " + gw.Endpoint
+	load := "work --worker 0/1 --start-delay 3s --rate 200 --duration 100ms --commit-interval 20ms --remove=false --quiet --ca-file " + gw.CAFile + place
+	at := map[string]string{}
+	for run, more := range map[string]string{"far": "", "near": " --log-store ./logs"} {
+		status, stdout, stderr := bench(t, strings.Fields(load+more+" --run-id "+run)...)
+		if status != 0 || strings.Contains(stderr, "--insecure") {
+			t.Fatalf("status %d, %s", status, stderr)
+		}
+		at[run] = lastLine(stdout)
+	}
+	far, near := at["far"], at["near"]
+	const part = "sent/step=0/repeat=0/part-producer-0-0.parquet"
+	body, err := os.ReadFile(filepath.Join(near, part))
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(filepath.Join("spool", part)), 0o755)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	fileOf(t, filepath.Join("spool", part), string(body))
+	const note = "note: TLS certificates are not verified (--insecure)"
+	for _, c := range []struct {
+		line   string
+		status int
+		says   bool
+	}{
+		{"finish --run-id far --keep --insecure" + place, 0, true},
+		{"finish --run-id far --keep --ca-file " + gw.CAFile + place, 0, false},
+		{"finish --run-id far --keep" + place, 1, false},
+		{"clean " + far + " --s3-backend minio --insecure", 0, true},
+		{"clean far --insecure" + place, 0, true},
+		{"clean " + near + " --s3-backend minio", 1, false}, // the queue's store is the server, the log's a folder
+		{"clean " + near + " --s3-backend minio --insecure", 0, true},
+		{"clean " + near + " --s3-backend minio --ca-file " + gw.CAFile, 0, false},
+		{"upload spool --to " + gw.Address("x/runs/up") + " --s3-backend minio --insecure", 0, true},
+	} {
+		status, stdout, stderr := bench(t, strings.Fields(c.line)...)
+		if status != c.status || strings.Contains(stderr, note) != c.says || strings.Count(stderr, note) > 1 {
+			t.Errorf("bench %s: status %d, %s%s", c.line, status, stdout, stderr)
+		}
 	}
 }

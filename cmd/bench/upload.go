@@ -56,6 +56,7 @@ func upload(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	noteUnverified(c, options, address)
 	store, err := objectstore.OpenAddress(c.Context, address, options)
 	if err != nil {
 		return err

@@ -96,29 +96,38 @@ func TestWorkersShareAGroup(t *testing.T) {
 		started[queue] = startShared(t, queue, flags, "share-"+queue)
 	}
 	for queue, all := range started {
-		t.Run(queue, func(t *testing.T) {
-			run := "share-" + queue
-			for _, p := range all {
-				p.ends(t, 0)
-			}
-			received, twice := consumedBy(t, run)
-			d, s := analyzed(t, run)
-			a := s.Accounting
-			if a.Scheduled != 900 || a.Acked != 900 || a.Received != 900 || a.Lost != 0 || a.Unknown != 0 || !s.Complete || !d.Manifest.Complete {
-				t.Errorf("%+v, complete %v, %q", a, s.Complete, d.Manifest.Reason)
-			}
-			if sum := received[0] + received[1] + received[2] + twice; sum != a.Received+a.Duplicates {
-				t.Errorf("the processes had %v and %d twice; the log has %d and %d", received, twice, a.Received, a.Duplicates)
-			}
-			for i, n := range received {
-				if n == 0 {
-					t.Errorf("consume-%d received %d of 900", i, n)
-				}
-			}
-			if e := d.Manifest.Steps[0]; len(e.Groups) != 1 || !e.SharedGroups {
-				t.Errorf("groups %v, shared %v", e.Groups, e.SharedGroups)
-			}
-		})
+		t.Run(queue, func(t *testing.T) { sharedAll(t, all, "share-"+queue) })
+	}
+}
+
+// shareAGroup is the same on one server.
+func shareAGroup(t *testing.T, queue, run string, flags ...string) {
+	t.Helper()
+	sharedAll(t, startShared(t, queue, flags, run), run)
+}
+
+// sharedAll waits for the workers, and holds what each received against the log.
+func sharedAll(t *testing.T, all []*process, run string) {
+	t.Helper()
+	for _, p := range all {
+		p.ends(t, 0)
+	}
+	received, twice := consumedBy(t, run)
+	d, s := analyzed(t, run)
+	a := s.Accounting
+	if a.Scheduled != 900 || a.Acked != 900 || a.Received != 900 || a.Lost != 0 || a.Unknown != 0 || !s.Complete || !d.Manifest.Complete {
+		t.Errorf("%+v, complete %v, %q", a, s.Complete, d.Manifest.Reason)
+	}
+	if sum := received[0] + received[1] + received[2] + twice; sum != a.Received+a.Duplicates {
+		t.Errorf("the processes had %v and %d twice; the log has %d and %d", received, twice, a.Received, a.Duplicates)
+	}
+	for i, n := range received {
+		if n == 0 {
+			t.Errorf("consume-%d received %d of 900", i, n)
+		}
+	}
+	if e := d.Manifest.Steps[0]; len(e.Groups) != 1 || !e.SharedGroups {
+		t.Errorf("groups %v, shared %v", e.Groups, e.SharedGroups)
 	}
 }
 
@@ -132,57 +141,65 @@ func TestAWorkerOfASharedGroupIsKilled(t *testing.T) {
 		started[queue] = startShared(t, queue, append(flags, "--remove=false"), "shot-"+queue) // it would wait for the dead one
 	}
 	for queue, all := range started {
-		run := "shot-" + queue
-		await(t, "a part of the worker that is killed", func() bool {
-			for _, f := range filesBelow("./lake/runs/" + run + "/received") {
-				if strings.Contains(f, "consumer-1") && strings.HasSuffix(f, ".parquet") {
-					return true
-				}
-			}
-			return false
-		})
-		all[2].signal(t, syscall.SIGKILL)
+		shoot(t, all, "shot-"+queue)
 	}
 	for queue, all := range started {
-		t.Run(queue, func(t *testing.T) {
-			run := "shot-" + queue
-			for _, i := range []int{0, 1, 3} {
-				all[i].ends(t, 0)
+		t.Run(queue, func(t *testing.T) { othersHadAll(t, all, "shot-"+queue) })
+	}
+}
+
+// shoot kills the second of the consuming workers once it has recorded something.
+func shoot(t *testing.T, all []*process, run string) {
+	t.Helper()
+	await(t, "a part of the worker that is killed", func() bool {
+		for _, f := range filesBelow("./lake/runs/" + run + "/received") {
+			if strings.Contains(f, "consumer-1") && strings.HasSuffix(f, ".parquet") {
+				return true
 			}
-			d, s := analyzed(t, run)
-			a := s.Accounting
-			// What the dead one acknowledged to the queue and had in its open part.
-			if a.Lost != 0 || a.Scheduled != 900 || a.Acked+a.Unknown != 900 || a.Received != a.Acked || a.Unknown > 450 {
-				t.Errorf("%+v", a)
-			}
-			if s.Complete || d.Manifest.Complete || !strings.Contains(d.Manifest.Reason, "consume-1") {
-				t.Errorf("complete %v, %v, %q", s.Complete, d.Manifest.Complete, d.Manifest.Reason)
-			}
-			// The others had what was of its partitions to the end.
-			after := map[int64]bool{}
-			for _, name := range filesBelow("./lake/runs/" + run + "/received") {
-				if !strings.HasSuffix(name, ".parquet") || strings.Contains(name, "consumer-1-") {
-					continue
+		}
+		return false
+	})
+	all[2].signal(t, syscall.SIGKILL)
+}
+
+// othersHadAll waits for the workers that live, and holds the log to what was sent.
+func othersHadAll(t *testing.T, all []*process, run string) {
+	t.Helper()
+	for _, i := range []int{0, 1, 3} {
+		all[i].ends(t, 0)
+	}
+	d, s := analyzed(t, run)
+	a := s.Accounting
+	// What the dead one acknowledged to the queue and had in its open part.
+	if a.Lost != 0 || a.Scheduled != 900 || a.Acked+a.Unknown != 900 || a.Received != a.Acked || a.Unknown > 450 {
+		t.Errorf("%+v", a)
+	}
+	if s.Complete || d.Manifest.Complete || !strings.Contains(d.Manifest.Reason, "consume-1") {
+		t.Errorf("complete %v, %v, %q", s.Complete, d.Manifest.Complete, d.Manifest.Reason)
+	}
+	// The others had what was of its partitions to the end.
+	after := map[int64]bool{}
+	for _, name := range filesBelow("./lake/runs/" + run + "/received") {
+		if !strings.HasSuffix(name, ".parquet") || strings.Contains(name, "consumer-1-") {
+			continue
+		}
+		body, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var r rawlog.PartReader
+		if err := r.Open(rawlog.Memory(body), "partition", "seq"); err != nil {
+			t.Fatal(err)
+		}
+		for r.Next() {
+			for i, p := range r.Columns()[0].Ints[:r.Len()] {
+				if r.Columns()[1].Ints[i] > 800 {
+					after[p] = true
 				}
-				body, err := os.ReadFile(name)
-				if err != nil {
-					t.Fatal(err)
-				}
-				var r rawlog.PartReader
-				if err := r.Open(rawlog.Memory(body), "partition", "seq"); err != nil {
-					t.Fatal(err)
-				}
-				for r.Next() {
-					for i, p := range r.Columns()[0].Ints[:r.Len()] {
-						if r.Columns()[1].Ints[i] > 800 {
-							after[p] = true
-						}
-					}
-				}
 			}
-			if len(after) != 6 {
-				t.Errorf("the last messages came from the partitions %v to the others, want all 6", after)
-			}
-		})
+		}
+	}
+	if len(after) != 6 {
+		t.Errorf("the last messages came from the partitions %v to the others, want all 6", after)
 	}
 }

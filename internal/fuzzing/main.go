@@ -1,16 +1,21 @@
-// Fuzzing runs the fuzz targets of the module one after the other, and prints what
-// came of each: see `make fuzz`.
+// Fuzzing runs the fuzz targets of the module, and prints what came of each: see
+// `make fuzz`.
 //
 //	fuzzing -time 10m                       all targets
+//	fuzzing -time 10m -todo                 those without a pass of ten minutes since what they try was changed
+//	fuzzing -time 10m -jobs 2               two targets at a time, with one process each
 //	fuzzing -time 10m -share 2/3            the second third of them: three machines share them out
 //	fuzzing -time 10m -only 'rawlog|Delta'  those whose "room.Target" the expression finds
 //	fuzzing -list                           names of the targets
+//	fuzzing -keep                           makes small inputs of the cache seeds
 //
 // A room's tests are built once. What a target found interesting is kept in a folder
 // (-cache), and is where its next run begins; an input that fails is kept as a seed
 // below testdata/fuzz of its room, and the status is then not 0. Where the
-// environment's RELIABILITY names a file, each result is a row of
-// docs/reliability.md.
+// environment's RELIABILITY names a file, each result becomes a row of
+// docs/reliability.md as soon as it is there, so that a run that is interrupted is
+// continued with -todo. The time since which a target has to have passed is that of the
+// last change, by Git, of its file, its room, or a room that this imports, tests apart.
 package main
 
 import (
@@ -50,8 +55,10 @@ type options struct {
 	share    share
 	only     *regexp.Regexp
 	cache    string
-	parallel int
+	jobs     int // targets at a time
+	parallel int // processes of a target
 	slow     float64
+	todo     bool
 }
 
 var errFound = errors.New("not all targets passed")
@@ -64,14 +71,22 @@ func run(ctx context.Context, stdout io.Writer, args []string) error {
 	flags.TextVar(&o.share, "share", o.share, "i/n: the i-th of n shares of the targets")
 	flags.TextVar(o.only, "only", o.only, "expression that finds room.Target")
 	flags.StringVar(&o.cache, "cache", ".fuzz", "folder of the inputs that were found interesting")
-	flags.IntVar(&o.parallel, "parallel", runtime.GOMAXPROCS(0), "processes of a target")
+	flags.IntVar(&o.jobs, "jobs", 1, "targets that run at a time")
+	flags.IntVar(&o.parallel, "parallel", 0, "processes of a target; 0: as many as there are processors, or 1 with several jobs")
 	flags.Float64Var(&o.slow, "slow", 200, "executions a second and process below which a target is called slow")
+	flags.BoolVar(&o.todo, "todo", false, "leave out what passed for -time in the results of "+reliability.Variable+" since it was changed")
 	list := flags.Bool("list", false, "print the targets")
+	keeps := flags.Bool("keep", false, "make small inputs of the cache seeds below testdata/fuzz, and fuzz nothing")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	if flags.NArg() > 0 || o.time <= 0 || o.parallel < 1 {
-		return fmt.Errorf("%q, -time %v, -parallel %d: see -help", flags.Args(), o.time, o.parallel)
+	if flags.NArg() > 0 || o.time <= 0 || o.parallel < 0 || o.jobs < 1 {
+		return fmt.Errorf("%q, -time %v, -jobs %d, -parallel %d: see -help", flags.Args(), o.time, o.jobs, o.parallel)
+	}
+	if o.parallel == 0 {
+		if o.parallel = 1; o.jobs == 1 {
+			o.parallel = runtime.GOMAXPROCS(0)
+		}
 	}
 	all, err := targets(".")
 	if err != nil {
@@ -81,28 +96,58 @@ func run(ctx context.Context, stdout io.Writer, args []string) error {
 	if len(chosen) == 0 {
 		return fmt.Errorf("no target is left: -share %v of those that %q finds", o.share, o.only)
 	}
-	if *list {
+	if o.todo {
+		asked := len(chosen)
+		if chosen, err = leftToDo(ctx, chosen, o.time); err != nil {
+			return err
+		}
+		if !*list {
+			fmt.Fprintf(stdout, "%d of %d targets have no pass of %v since what they try was changed\n", len(chosen), asked, o.time)
+		}
+	}
+	switch {
+	case *list:
 		for _, t := range chosen {
 			fmt.Fprintln(stdout, t)
 		}
 		return nil
+	case *keeps:
+		return keep(ctx, stdout, chosen, o.cache)
 	}
-	results, err := fuzzAll(ctx, stdout, chosen, o)
+	file := os.Getenv(reliability.Variable)
+	results, err := fuzzAll(ctx, stdout, chosen, o, func(r result) error {
+		if file == "" {
+			return nil
+		}
+		return reliability.Append(file, r.row())
+	})
 	printTable(stdout, results, o)
-	return cmp.Or(err, report(results))
+	return cmp.Or(err, failures(results))
 }
 
-// report leaves the results where RELIABILITY says, and tells which targets failed.
-func report(results []result) error {
+// leftToDo are the targets of -todo.
+func leftToDo(ctx context.Context, all []target, atLeast time.Duration) ([]target, error) {
+	file := os.Getenv(reliability.Variable)
+	if file == "" {
+		return nil, fmt.Errorf("-todo needs results: name their file in %s", reliability.Variable)
+	}
+	rows, err := reliability.Read(file)
+	if err != nil {
+		return nil, err
+	}
+	h, err := newHistory(ctx, all)
+	if err != nil {
+		return nil, err
+	}
+	return left(all, rows, atLeast, h.changed)
+}
+
+// failures tells which targets failed.
+func failures(results []result) error {
 	var failed []string
 	for _, r := range results {
 		if r.failed != "" {
 			failed = append(failed, r.target.String())
-		}
-		if file := os.Getenv(reliability.Variable); file != "" {
-			if err := reliability.Append(file, r.row()); err != nil {
-				return err
-			}
 		}
 	}
 	if len(failed) > 0 {

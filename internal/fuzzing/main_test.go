@@ -50,41 +50,50 @@ func TestWhatComesOfATarget(t *testing.T) {
 		"fuzz: elapsed: 1s, execs: 5 (5/sec)": {took: time.Second, execs: 5, rate: 5},
 	} {
 		t.Setenv(asTests, text)
-		want.target, want.parallel = target{".", "FuzzX"}, 2
-		var out bytes.Buffer
-		if got := fuzz(t.Context(), &out, program, "cache", want.target, options{time: time.Second, parallel: 2}); got != want {
+		want.target, want.parallel, want.asked = target{".", "FuzzX"}, 2, time.Second
+		got, tail := fuzz(t.Context(), program, "cache", want.target, options{time: time.Second, parallel: 2})
+		if got.processor <= 0 {
+			t.Errorf("%q took no processor time", text)
+		}
+		if got.processor = 0; got != want {
 			t.Errorf("%q: %+v, expected %+v", text, got, want)
 		}
-		if want.failed == "exit status 1" && !strings.Contains(out.String(), "-test.fuzz=^FuzzX$ -test.fuzztime=1s -test.parallel=2 -test.fuzzcachedir=cache") {
-			t.Errorf("it was run as %s", out.String())
+		if want.failed == "exit status 1" && !strings.Contains(string(tail), "-test.fuzz=^FuzzX$ -test.fuzztime=1s -test.parallel=2 -test.fuzzcachedir=cache") {
+			t.Errorf("it was run as %s", tail)
 		}
 	}
 }
 
 func TestResultsAreTold(t *testing.T) {
 	results := []result{
-		{target: target{"./rawlog", "FuzzPart"}, took: 600 * time.Second, execs: 1_000_000, rate: 1667, news: 4, corpus: 90, parallel: 2},
-		{target: target{"./rawlog", "FuzzRLE"}, took: 600 * time.Second, execs: 60_000, rate: 100, parallel: 2},
-		{target: target{"./stats", "FuzzX"}, took: 3 * time.Second, execs: 5_000, rate: 1667, failed: "a failing input is now x", parallel: 2},
+		{target: target{"./rawlog", "FuzzPart"}, asked: 600 * time.Second, took: 601 * time.Second, processor: 1180 * time.Second, execs: 1_000_000, rate: 1667, news: 4, corpus: 90, parallel: 2},
+		{target: target{"./rawlog", "FuzzRLE"}, asked: 600 * time.Second, took: 600 * time.Second, execs: 60_000, rate: 100, parallel: 2},
+		{target: target{"./stats", "FuzzX"}, asked: 600 * time.Second, took: 3 * time.Second, execs: 5_000, rate: 1667, failed: "a failing input is now x", parallel: 2},
 	}
 	var out bytes.Buffer
 	printTable(&out, results, options{slow: 200})
-	for _, want := range []string{`rawlog\.FuzzPart +10m0s +1000000 +1667 +4 +90 +no finding\n`, `FuzzRLE .* no finding, slow\n`, `FuzzX .*FAILED: a failing input is now x\n`, `3 targets, 1065000 executions`} {
+	for _, want := range []string{`rawlog\.FuzzPart +10m1s +19m40s +1000000 +1667 +4 +90 +no finding\n`, `FuzzRLE .* no finding, slow\n`, `FuzzX .*FAILED: a failing input is now x\n`, `3 targets, 1065000 executions`} {
 		if !regexp.MustCompile(want).MatchString(out.String()) {
 			t.Errorf("there is no %s in\n%s", want, out.String())
 		}
 	}
-	file := filepath.Join(t.TempDir(), "results")
-	t.Setenv(reliability.Variable, file)
-	if err := report(results); !errors.Is(err, errFound) || !strings.HasSuffix(err.Error(), ": stats.FuzzX") {
+	if err := failures(results); !errors.Is(err, errFound) || !strings.HasSuffix(err.Error(), ": stats.FuzzX") {
 		t.Errorf("the error is %v", err)
 	}
-	if err := report(results[:2]); err != nil {
+	if err := failures(results[:2]); err != nil {
 		t.Error(err)
 	}
-	rows, err := reliability.Read(file)
-	if err != nil || len(rows) != 5 || rows[0].ID != "fuzz/rawlog.FuzzPart" || rows[0].Effort != 600 || rows[0].Failed || !rows[2].Failed {
-		t.Errorf("%+v, %v", rows, err)
+	row, bad := results[0].row(), results[2].row()
+	if row.ID != "fuzz/rawlog.FuzzPart" || row.Effort != 600 || row.Failed || row.Often != "10m1s, 1,000,000 executions, 19m40s of processor time" || !strings.Contains(row.Happened, "90 inputs") {
+		t.Errorf("%+v", row)
+	}
+	if !bad.Failed || bad.Happened != "a failing input is now x" {
+		t.Errorf("%+v", bad)
+	}
+	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 123456: "123,456", 1234567: "1,234,567"} {
+		if got := grouped(n); got != want {
+			t.Errorf("%d is written %s", n, got)
+		}
 	}
 }
 
@@ -109,7 +118,8 @@ func TestShares(t *testing.T) {
 			t.Errorf("%q: %v, %v", text, s, err)
 		}
 	}
-	for _, args := range [][]string{{"-share", "4/3"}, {"-time", "-1s"}, {"-only", "("}, {"-only", "no such"}, {"x"}} {
+	t.Setenv(reliability.Variable, "")
+	for _, args := range [][]string{{"-share", "4/3"}, {"-time", "-1s"}, {"-only", "("}, {"-only", "no such"}, {"-jobs", "0"}, {"-todo"}, {"x"}} {
 		if err := run(context.Background(), new(bytes.Buffer), args); err == nil {
 			t.Errorf("%q is no error", args)
 		}

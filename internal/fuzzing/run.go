@@ -12,27 +12,14 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"text/tabwriter"
+	"sync"
 	"time"
-
-	"queuebench/internal/reliability"
 )
 
-// result is what came of a target.
-type result struct {
-	target   target
-	took     time.Duration // of fuzzing, with the seeds before it
-	execs    int64         // executions
-	rate     float64       // executions a second after the seeds
-	news     int64         // inputs that reached what no other had
-	corpus   int64         // inputs of that kind, with those of earlier runs and seeds
-	failed   string        // why; empty for a pass
-	parallel int
-}
-
-// fuzzAll fuzzes one target after the other, and builds each room once. When ctx
-// ends, the results are those until then.
-func fuzzAll(ctx context.Context, stdout io.Writer, all []target, o options) (results []result, err error) {
+// fuzzAll fuzzes targets, o.jobs of them at a time, and builds each room once. Each
+// result is given to ended, one at a time. When ctx ends, the results are those until
+// then.
+func fuzzAll(ctx context.Context, stdout io.Writer, all []target, o options, ended func(result) error) (results []result, err error) {
 	cache, err := filepath.Abs(o.cache)
 	if err != nil {
 		return nil, err
@@ -42,30 +29,110 @@ func fuzzAll(ctx context.Context, stdout io.Writer, all []target, o options) (re
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	room, program := "", ""
-	for i, t := range all {
-		if t.room != room {
-			room, program = t.room, filepath.Join(dir, "tests")
-			fmt.Fprintf(stdout, "== building the tests of %s\n", room)
-			// With -fuzz the build is instrumented for coverage, also what it imports.
-			cmd := exec.CommandContext(ctx, "go", "test", "-c", "-fuzz=.", "-o", program, room)
-			if out, err := cmd.CombinedOutput(); err != nil {
-				return results, fmt.Errorf("go test -c %s: %w\n%s", room, err, out)
-			}
-		}
-		fmt.Fprintf(stdout, "== %d of %d: %s for %v\n", i+1, len(all), t, o.time)
-		r := fuzz(ctx, stdout, program, filepath.Join(cache, filepath.FromSlash(t.room)), t, o)
-		if ctx.Err() != nil {
-			return results, ctx.Err() // what was interrupted is no result
-		}
-		results = append(results, r)
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	var mu sync.Mutex // of results, stdout, next
+	say := func(format string, args ...any) {
+		mu.Lock()
+		defer mu.Unlock()
+		fmt.Fprintf(stdout, format, args...)
 	}
-	return results, nil
+	built := newPrograms(dir, all, say)
+	next := 0
+	take := func() (int, bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		next++
+		return next - 1, next <= len(all) && ctx.Err() == nil
+	}
+	var workers sync.WaitGroup
+	for range o.jobs {
+		workers.Go(func() {
+			for i, more := take(); more; i, more = take() {
+				t := all[i]
+				program, err := built.of(ctx, t.room)
+				if err != nil {
+					stop(err)
+					return
+				}
+				say("== %d of %d: %s for %v\n", i+1, len(all), t, o.time)
+				r, tail := fuzz(ctx, program, filepath.Join(cache, filepath.FromSlash(t.room)), t, o)
+				if ctx.Err() != nil {
+					return // what was interrupted is no result
+				}
+				built.done(t.room)
+				mu.Lock()
+				fmt.Fprintf(stdout, "%s", tail)
+				results = append(results, r)
+				err = ended(r)
+				mu.Unlock()
+				if err != nil {
+					stop(err)
+				}
+			}
+		})
+	}
+	workers.Wait()
+	return results, context.Cause(ctx)
 }
 
-// fuzz runs one target of a program of tests.
-func fuzz(ctx context.Context, stdout io.Writer, program, cache string, t target, o options) result {
-	r := result{target: t, parallel: o.parallel}
+// programs are the tests of rooms, each built when its first target begins and removed
+// after its last: they are large.
+type programs struct {
+	dir   string
+	say   func(format string, args ...any)
+	mu    sync.Mutex // held while one is built
+	rooms map[string]*program
+}
+
+type program struct {
+	path  string
+	built bool
+	left  int // targets
+}
+
+func newPrograms(dir string, all []target, say func(string, ...any)) *programs {
+	p := &programs{dir: dir, say: say, rooms: map[string]*program{}}
+	for _, t := range all {
+		if p.rooms[t.room] == nil {
+			p.rooms[t.room] = &program{path: filepath.Join(dir, fmt.Sprintf("tests-%d", len(p.rooms)))}
+		}
+		p.rooms[t.room].left++
+	}
+	return p
+}
+
+// of is a room's program.
+func (p *programs) of(ctx context.Context, room string) (string, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	r := p.rooms[room]
+	if r.built {
+		return r.path, nil
+	}
+	p.say("== building the tests of %s\n", room)
+	// With -fuzz the build is instrumented for coverage, also what it imports.
+	cmd := exec.CommandContext(ctx, "go", "test", "-c", "-fuzz=.", "-o", r.path, room)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go test -c %s: %w\n%s", room, err, out)
+	}
+	r.built = true
+	return r.path, nil
+}
+
+// done says that a target of a room has ended.
+func (p *programs) done(room string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	r := p.rooms[room]
+	if r.left--; r.left == 0 {
+		_ = os.Remove(r.path) // its folder is removed in the end
+	}
+}
+
+// fuzz runs one target of a program of tests. Of one that fails, tail is what it said.
+func fuzz(ctx context.Context, program, cache string, t target, o options) (r result, tail []byte) {
+	r = result{target: t, parallel: o.parallel, asked: o.time}
 	// What hangs is killed by the testing package after 10 s of one execution; the rest
 	// is for building seeds and for making a failing input smaller.
 	ctx, cancel := context.WithTimeout(ctx, o.time+5*time.Minute)
@@ -75,7 +142,7 @@ func fuzz(ctx context.Context, stdout io.Writer, program, cache string, t target
 	cmd.Dir = filepath.FromSlash(t.room)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 10 * time.Second
-	var tail bytes.Buffer
+	var rest bytes.Buffer
 	lines, w := io.Pipe()
 	cmd.Stdout, cmd.Stderr = w, w
 	read := make(chan struct{})
@@ -84,8 +151,8 @@ func fuzz(ctx context.Context, stdout io.Writer, program, cache string, t target
 		in := bufio.NewReader(lines)
 		for {
 			line, err := in.ReadString('\n')
-			if !r.progress(line) && tail.Len() < 1<<20 {
-				tail.WriteString(line)
+			if !r.progress(line) && rest.Len() < 1<<20 {
+				rest.WriteString(line)
 			}
 			if err != nil {
 				return
@@ -95,17 +162,20 @@ func fuzz(ctx context.Context, stdout io.Writer, program, cache string, t target
 	err := cmd.Run()
 	w.Close()
 	<-read
+	if s := cmd.ProcessState; s != nil {
+		r.processor = s.UserTime() + s.SystemTime() // with its workers, for which it waited
+	}
 	if err != nil {
 		r.failed = err.Error()
-		if m := regexp.MustCompile(`Failing input written to (\S+)`).FindSubmatch(tail.Bytes()); m != nil {
+		if m := regexp.MustCompile(`Failing input written to (\S+)`).FindSubmatch(rest.Bytes()); m != nil {
 			r.failed = "a failing input is now " + filepath.ToSlash(filepath.Join(filepath.FromSlash(t.room), string(m[1])))
 		}
-		fmt.Fprintf(stdout, "%s", tail.Bytes())
+		tail = rest.Bytes()
 	}
 	if r.execs == 0 && r.failed == "" {
 		r.failed = "nothing was executed"
 	}
-	return r
+	return r, tail
 }
 
 // progressLine is one of the testing package's: elapsed, executions, new inputs, all.
@@ -127,37 +197,4 @@ func (r *result) progress(line string) bool {
 		r.rate = float64(r.execs) / took.Seconds()
 	}
 	return true
-}
-
-// slow says that it runs too seldom to find much.
-func (r result) slow(limit float64) bool { return r.rate < limit*float64(r.parallel) }
-
-func printTable(stdout io.Writer, results []result, o options) {
-	w := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "target\ttime\texecutions\t/s\tnew inputs\tall inputs\tresult")
-	var total int64
-	for _, r := range results {
-		text := "no finding"
-		if r.failed != "" {
-			text = "FAILED: " + r.failed
-		} else if r.slow(o.slow) {
-			text += ", slow"
-		}
-		fmt.Fprintf(w, "%s\t%v\t%d\t%.0f\t%d\t%d\t%s\n", r.target, r.took, r.execs, r.rate, r.news, r.corpus, text)
-		total += r.execs
-	}
-	_ = w.Flush() // the writer under it tells
-	fmt.Fprintf(stdout, "%d targets, %d executions\n", len(results), total)
-}
-
-// row is a line of docs/reliability.md.
-func (r result) row() reliability.Row {
-	row := reliability.Row{
-		ID: "fuzz/" + r.target.String(), What: "`" + r.target.String() + "`", Effort: r.took.Seconds(), Often: fmt.Sprintf("%v, %d executions", r.took, r.execs),
-		Happened: fmt.Sprintf("no finding; %d inputs that reach something new, %d in all", r.news, r.corpus),
-	}
-	if r.failed != "" {
-		row.Failed, row.Happened = true, r.failed
-	}
-	return row
 }

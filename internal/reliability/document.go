@@ -46,7 +46,7 @@ func Document(doc string, rows []Row) (string, error) {
 // machinesOf are those of all rows, in the order in which they stand there.
 func machinesOf(rows []Row) (all []string) {
 	for _, r := range rows {
-		if !slices.Contains(all, r.Machine) {
+		if r.Machine != "" && !slices.Contains(all, r.Machine) {
 			all = append(all, r.Machine)
 		}
 	}
@@ -72,6 +72,9 @@ var columns = []struct {
 	}},
 	{"where", func(r Row, _ []string) string { return r.Where }},
 	{"when, commit, machine", func(r Row, machines []string) string {
+		if r.At.IsZero() {
+			return "" // it never was
+		}
 		return fmt.Sprintf("%s, %s, %s", r.At.UTC().Format("2006-01-02"), r.Commit, letter(slices.Index(machines, r.Machine)))
 	}},
 }

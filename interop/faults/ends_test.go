@@ -207,6 +207,44 @@ func TestStoresThatRefuseInTheMiddle(t *testing.T) {
 	})
 }
 
+// A store that stays away for longer than requests are tried again (`--retry-for`, here
+// 3 s for 90): the run ends, says so, and what was recorded is stored when it is back.
+func TestAStoreThatStaysAway(t *testing.T) {
+	t.Parallel()
+	reliability.Try(t, reliability.Row{
+		ID: "ends/stays-away", What: "the store gone for longer than `--retry-for` (3 s in the place of 90 s), its log in the same bucket, and in a folder", Often: "once each", Effort: 1,
+		Holds:    "status 1 within seconds after that, what happened; `bench upload` stores the rest once it is back; the log is read and marked incomplete",
+		Happened: "so it was",
+	})
+	benchProgram(t)
+	for name, log := range map[string][]string{"log there": nil, "log in a folder": {"--log-store", "./logs"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			gw := versitygw.Start(t)
+			others := plant(t, filepath.Join(gw.Dir, gw.Bucket), "tables/mine-too/x", "runs/mine-too/run.json")
+			var gone atomic.Bool
+			p, err := faultproxy.Start(t.Context(), "127.0.0.1", gw.Endpoint, faultproxy.Plan{Down: func(time.Duration) bool { return gone.Load() }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(p.Close)
+			dir := t.TempDir()
+			args := append([]string{"--store", "s3://" + gw.Bucket, "--endpoint", p.Endpoint, "--region", versitygw.Region, "--retry-for", "3s"}, log...)
+			b := start(t, dir, gw.Environ(), delta(args...)...)
+			run := filepath.Join(gw.Dir, gw.Bucket, "runs", "mine")
+			if log != nil {
+				run = filepath.Join(dir, "logs", "mine")
+			}
+			await(t, "a part", b, func() bool { return hasParts(run, "sent") && hasParts(run, "received") })
+			gone.Store(true)
+			b.endsClearly(t, ending{1, []string{"failed for 3s", "connection"}, log != nil}, run, func() (string, []string) {
+				return gw.Address("runs/mine"), gw.Environ()
+			})
+			others.unharmed(t)
+		})
+	}
+}
+
 // gated stands in front of a server, and lets nothing pass while the gate is locked.
 func gated(t *testing.T, gw *versitygw.Server) (endpoint string, gate *sync.RWMutex) {
 	t.Helper()

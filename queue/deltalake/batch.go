@@ -58,11 +58,19 @@ func newBatch(pageBytes int) *batch {
 	return &batch{data: make([]byte, fileHead), open: fileHead, pageBytes: pageBytes, stored: make(chan error, 1)}
 }
 
+// reset empties a batch and keeps its memory, but not what is much larger than it
+// needed.
 func (b *batch) reset() {
 	clear(b.runs)
 	e := batch{data: b.data[:fileHead], open: fileHead, pageBytes: b.pageBytes, pages: b.pages[:0], runs: b.runs[:0], txns: b.txns[:0], stored: b.stored, copied: b.copied[:0]}
-	if b.lent {
-		e.data, e.copied = make([]byte, fileHead), nil
+	if b.lent || tooLarge(cap(b.data), len(b.data)) {
+		e.data = make([]byte, fileHead)
+	}
+	if b.lent || tooLarge(cap(b.copied), len(b.copied)) {
+		e.copied = nil
+	}
+	if cap(b.runs) > max(4*len(b.runs), fewDeliveries) {
+		e.runs = nil
 	}
 	*b = e
 }

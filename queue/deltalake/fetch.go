@@ -156,15 +156,15 @@ func (t *tail) take() (*fetched, error) {
 	return nil, t.err
 }
 
-// spare is a fetched with memory of an earlier one, if there is any. The lock
-// is held.
+// spare is a fetched with memory of an earlier one, if there is any: the one that has
+// been free for longest, so that each has its turn, and gives up what it needed for
+// large files. The lock is held.
 func (t *tail) spare(base queue.Trace) *fetched {
-	n := len(t.free)
-	if n == 0 {
+	if len(t.free) == 0 {
 		return &fetched{trace: base}
 	}
-	f := t.free[n-1]
-	t.free = t.free[:n-1]
+	f := t.free[0]
+	t.free = slices.Delete(t.free, 0, 1)
 	*f = fetched{trace: base, deliveries: f.deliveries, body: f.body}
 	return f
 }
@@ -182,13 +182,16 @@ const (
 	fewDeliveries = 8192
 )
 
+// tooLarge says that memory of so many bytes is not kept for what needed fewer.
+func tooLarge(size, used int) bool { return size > max(4*used, smallBody) }
+
 // giveBack keeps the memory of a data file and its deliveries for another one,
 // but not what is much larger than this one needed. The lock is held.
 func (t *tail) giveBack(f *fetched) {
 	if len(t.free) >= t.t.cfg.ReadAhead {
 		return
 	}
-	if !t.reads || cap(f.body) > max(4*len(f.body), smallBody) {
+	if !t.reads || tooLarge(cap(f.body), len(f.body)) {
 		f.body = nil
 	}
 	if cap(f.deliveries) > max(4*len(f.deliveries), fewDeliveries) {

@@ -117,11 +117,12 @@ func (w *writer) begin(b *batch) *batch {
 	return b
 }
 
-// spare is an empty batch. The lock is held.
+// spare is an empty batch, the one that has been free for longest: so that each has
+// its turn, and gives up what an outage made it hold. The lock is held.
 func (w *writer) spare() *batch {
-	if n := len(w.free); n > 0 {
-		b := w.free[n-1]
-		w.free = w.free[:n-1]
+	if len(w.free) > 0 {
+		b := w.free[0]
+		w.free = slices.Delete(w.free, 0, 1)
 		return b
 	}
 	return newBatch(w.encoder.pageBytes())

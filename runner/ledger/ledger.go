@@ -84,8 +84,9 @@ type Ledger struct {
 // least 1, and marks end marks on top.
 func New(producer int, limit, marks int, log Log, now func() int64) *Ledger {
 	// Twice the limit: entries that were resolved out of order wait in the
-	// ring for those before them.
-	size := int64(1) << bits.Len64(uint64(max(2*limit+marks, 64)-1))
+	// ring for those before them, half of it at most, and the other half has
+	// room for the marks.
+	size := int64(1) << bits.Len64(uint64(2*max(limit, marks, 32)-1))
 	l := &Ledger{producer: int32(producer), limit: int64(limit), now: now, log: log, ring: make([]Entry, size), mask: size - 1}
 	l.next.Store(math.MinInt64)
 	return l

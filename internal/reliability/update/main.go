@@ -47,11 +47,15 @@ func run(stdout io.Writer, args []string) error {
 		return fmt.Errorf("%s holds no results: run `make reliability`", *results)
 	}
 	rows = reliability.Chosen(rows)
+	shown, err := withTargets(rows, ".")
+	if err != nil {
+		return err
+	}
 	old, err := os.ReadFile(*document)
 	if err != nil {
 		return err
 	}
-	text, err := reliability.Document(string(old), rows)
+	text, err := reliability.Document(string(old), shown)
 	if err != nil {
 		return fmt.Errorf("%s: %w", *document, err)
 	}
@@ -63,6 +67,34 @@ func run(stdout io.Writer, args []string) error {
 	}
 	fmt.Fprintf(stdout, "%d rows in %s\n", len(rows), *document)
 	return err
+}
+
+// withTargets are the rows of all fuzz targets that the module has, also of those that
+// were never run, and of no other, beside all other rows.
+func withTargets(rows []reliability.Row, root string) ([]reliability.Row, error) {
+	tried := map[string]reliability.Row{}
+	var out []reliability.Row
+	for _, r := range rows {
+		if strings.HasPrefix(r.ID, "fuzz/") {
+			tried[r.ID] = r
+		} else {
+			out = append(out, r)
+		}
+	}
+	var fuzzed []reliability.Row
+	err := testfiles.Each(root, func(room string, f *ast.FuncDecl) error {
+		if strings.HasPrefix(f.Name.Name, "Fuzz") {
+			name := strings.TrimPrefix(room, "./") + "." + f.Name.Name
+			r, ok := tried["fuzz/"+name]
+			if !ok {
+				r = reliability.Row{ID: "fuzz/" + name, What: "`" + name + "`", Often: "never for a time that was noted"}
+			}
+			fuzzed = append(fuzzed, r)
+		}
+		return nil
+	})
+	slices.SortFunc(fuzzed, func(a, b reliability.Row) int { return strings.Compare(a.ID, b.ID) })
+	return append(out, fuzzed...), err
 }
 
 // printTests prints lines of a room, and its tests with bars between.

@@ -120,6 +120,9 @@ func drawDistribution(c draw.Canvas, pal Palette, fc face, d analysis.Distributi
 	for _, s := range b.shares {
 		top = max(top, s)
 	}
+	if top == 0 { // nothing to draw
+		top = 100
+	}
 	y := countAxis(max(top, 1e-3))
 	for i := range y.ticks {
 		y.ticks[i].label = strconv.FormatFloat(y.ticks[i].value, 'g', 4, 64) + " %"

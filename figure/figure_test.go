@@ -34,6 +34,7 @@ func samples() map[string]Figure {
 		}
 		p.MinNs -= 70e6
 		p.MaxNs -= 70e6
+		p.Latency = sampleHistogram(p.MinNs, p.Ns[0], p.Ns[5], p.MaxNs)
 	})
 	uncut := sampleSeries(40, nil)
 	uncut.Warmup = 0

@@ -110,6 +110,9 @@ func drawStages(c draw.Canvas, pal Palette, fc face, bars []stageBar, names []st
 	for _, b := range bars {
 		top = max(top, b.total)
 	}
+	if len(bars) == 0 {
+		top = 1e6 // 1 ms, as other figures of nothing have it
+	}
 	x := linearLatency(0, float64(top))
 	at := func(ns float64) vg.Length { return data.Min.X + (data.Max.X-data.Min.X)*vg.Length(ns/x.max) }
 	for _, t := range uncrowded(x, data.Size().X, fc) {

@@ -51,6 +51,13 @@ func StepBlocks(pieces []stats.Sample, every, commit time.Duration, percents []f
 	return blocks, stats.BlockBias(correlated, float64(len(pieces))/float64(len(blocks))), least
 }
 
+// MayHaveIntervals tells at once whether a step under a view is long enough for
+// intervals of its percentiles: whether they hang together so that it is not, only
+// what is computed tells.
+func MayHaveIntervals(s *StepDigest, v View) bool {
+	return !s.imported() && len(v.keptOf(s).intervals) >= blockTimes*stats.MinBlocks
+}
+
 // interval adds to the percentiles of a latency their 95 % intervals: of what
 // another stretch of the same run would have given, by a block bootstrap on
 // logarithms, corrected for what blocks of that length miss, with Student's t. It

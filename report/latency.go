@@ -26,8 +26,8 @@ func spread(all ...analysis.LatencySummary) bool {
 }
 
 // cell writes a percentile with what a machine needs beside it, and in a table
-// where any has its interval, that below it.
-func cell(w *writer, s analysis.StepSummary, kind analysis.Kind, percentile string, p analysis.Percentile, has, spread bool) {
+// where any has its interval, that below it, or none where it has not.
+func cell(w *writer, s analysis.StepSummary, kind analysis.Kind, percentile string, p analysis.Percentile, has bool, none string) {
 	attributes := []string{
 		"class", "num", "data-step", itoa(s.Step), "data-repeat", itoa(s.Repeat),
 		"data-kind", kind.String(), "data-percentile", percentile,
@@ -36,7 +36,10 @@ func cell(w *writer, s analysis.StepSummary, kind analysis.Kind, percentile stri
 		w.open("td", "class", "num none").raw("–</td>")
 		return
 	}
-	attributes = append(attributes, "data-ns", itoa64(p.Ns), "data-supported", strconv.FormatBool(p.Supported))
+	attributes = append(attributes, "data-ns", itoa64(p.Ns))
+	if !p.Supported {
+		attributes = append(attributes, "data-supported", "false")
+	}
 	switch {
 	case p.Beyond:
 		attributes[1] = "num bad"
@@ -49,8 +52,8 @@ func cell(w *writer, s analysis.StepSummary, kind analysis.Kind, percentile stri
 	switch {
 	case p.HighNs > 0:
 		w.el("small", p.IntervalCell())
-	case spread && p.Supported && !p.Beyond:
-		w.raw(`<small>–</small>`)
+	case none != "" && p.Supported && !p.Beyond:
+		w.raw(`<small>`, none, `</small>`)
 	}
 	w.close("td")
 }
@@ -99,7 +102,10 @@ func (b *builder) perRate() (string, error) {
 	for _, s := range b.sum.Steps {
 		shown = append(shown, s.Latencies[b.v.Kind.String()])
 	}
-	some := spread(shown...)
+	none := ""
+	if spread(shown...) {
+		none = "–"
+	}
 	for i, s := range b.sum.Steps {
 		l := shown[i]
 		w.raw(`<tr><th scope="row" class="num"><a data-goto href="#`, stepID(s), `">`).text(rateText(s.Rate)).raw(`</a></th>`)
@@ -120,14 +126,14 @@ func (b *builder) perRate() (string, error) {
 		w.el("td", group(l.N), "class", "num", "data-n", itoa64(l.N))
 		for _, p := range b.percentiles {
 			v, ok := l.Percentiles[key(p)]
-			cell(&w, s, b.v.Kind, key(p), v, ok && l.N > 0, some)
+			cell(&w, s, b.v.Kind, key(p), v, ok && l.N > 0, none)
 		}
 		value(&w, s, b.v.Kind, "max", l.MaxNs, l.N > l.Infinite)
 		w.raw(`</tr>`)
 	}
 	w.raw(`</tbody></table></div>`)
 	w.raw(`<p class="note">` + texts.RatesNote)
-	if some {
+	if none != "" {
 		w.raw(` ` + texts.IntervalsNote)
 	}
 	w.raw(`</p>`)
@@ -143,7 +149,12 @@ func (b *builder) latencies(w *writer, s analysis.StepSummary) {
 		w.el("th", figure.PercentileName(p), "scope", "col", "class", "num")
 	}
 	w.raw(`<th scope="col" class="num">` + texts.Max + `</th></tr></thead><tbody>`)
-	some := spread(slices.Collect(maps.Values(s.Latencies))...)
+	none := ""
+	if spread(slices.Collect(maps.Values(s.Latencies))...) {
+		none = "–"
+	} else if t := b.digestStep(s); b.o.Part != "" && t != nil && analysis.MayHaveIntervals(t, b.v) {
+		none = texts.IntervalLater // the whole page will have them
+	}
 	for k := range analysis.NumKinds {
 		l, ok := s.Latencies[k.String()]
 		if !ok {
@@ -160,7 +171,7 @@ func (b *builder) latencies(w *writer, s analysis.StepSummary) {
 		value(w, s, k, "mean", l.MeanNs, finite)
 		for _, p := range b.percentiles {
 			v, ok := l.Percentiles[key(p)]
-			cell(w, s, k, key(p), v, ok && l.N > 0, some)
+			cell(w, s, k, key(p), v, ok && l.N > 0, none)
 		}
 		value(w, s, k, "max", l.MaxNs, finite)
 		w.raw(`</tr>`)

@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -36,6 +37,9 @@ func TestAddress(t *testing.T) {
 	}
 }
 
+// later are the intervals of percentiles, which only the whole page has.
+var later = regexp.MustCompile(`<small>[^<]*</small></td>`)
+
 // What is drawn while something is dragged is what the whole page has at these
 // places, and nothing else.
 func TestPartIsThatOfTheWhole(t *testing.T) {
@@ -61,12 +65,16 @@ func TestPartIsThatOfTheWhole(t *testing.T) {
 		t.Fatalf("%d regions, %v", len(part.Regions), err)
 	}
 	for _, r := range part.Regions {
-		if len(r.HTML) < 500 || !strings.Contains(html, `<div id="`+r.ID+`">`+r.HTML+`</div>`) {
+		if len(r.HTML) < 500 || !strings.Contains(later.ReplaceAllString(html, "</td>"), `<div id="`+r.ID+`">`+later.ReplaceAllString(r.HTML, "</td>")+`</div>`) {
 			t.Errorf("%s is not in the whole page: %.300s", r.ID, r.HTML)
 		}
 	}
 	if !strings.Contains(part.Controls.Change, "Looked at from 3 s to 8 s.") {
 		t.Error(part.Controls.Change)
+	}
+	d = settled()
+	if part, err = report.Build(d, analysis.View{}, o); err != nil || !strings.Contains(all(part), "<small>…</small>") {
+		t.Errorf("no place is kept for the intervals: %v", err)
 	}
 	o.Part = "else"
 	if _, err := report.Build(d, v, o); err == nil {

@@ -128,14 +128,15 @@ func Build(d *analysis.Digest, v analysis.View, o Options) (Document, error) {
 }
 
 // part is the document of what is asked for while something is dragged. Only the
-// step that is shown is looked at.
+// step that is shown is looked at, and intervals of percentiles are left for the
+// whole page: they would take as long as all else.
 func (b *builder) part() (Document, error) {
 	if b.o.Part != PartDepth || b.o.Place == nil {
 		return Document{}, fmt.Errorf("no part %q of a page", b.o.Part)
 	}
 	one := *b.d
 	one.Steps = slices.DeleteFunc(slices.Clone(b.d.Steps), func(s analysis.StepDigest) bool { return *b.o.Place != Place{s.Step, s.Repeat} })
-	b.sum = analysis.SummarizePage(&one, b.v, b.interval)
+	b.sum = analysis.SummarizePage(&one, b.v, nil)
 	if len(b.sum.Steps) == 0 {
 		return Document{}, fmt.Errorf("the run has no step %s", b.o.Place)
 	}

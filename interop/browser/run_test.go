@@ -58,7 +58,7 @@ type cell struct {
 
 const readCells = `[...document.querySelectorAll("[data-region]:not([hidden]) td[data-percentile]")].map(t => ({
 	Step: t.dataset.step, Repeat: t.dataset.repeat, Kind: t.dataset.kind, Percentile: t.dataset.percentile,
-	Ns: t.dataset.ns, Supported: t.dataset.supported, Beyond: t.dataset.beyond || "", Text: t.firstChild.data,
+	Ns: t.dataset.ns, Supported: t.dataset.supported || "true", Beyond: t.dataset.beyond || "", Text: t.firstChild.data,
 	Interval: (t.querySelector("small")?.textContent || "").replace(/^–$/, "") }))`
 
 // compare holds the page against the native analysis under the same view.

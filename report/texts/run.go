@@ -142,6 +142,7 @@ const (
 	OperationsPer = "operations/s"
 	RatesNote     = "Percentiles are nearest-rank, to within 0.2 %, and shown with three digits. CoV: how much the received rate varies from second to second. A dash: too few messages behind the value, or too few commits."
 	IntervalsNote = "Below a percentile: its 95 % interval, of what another stretch of the same run would give, not another run; a dash: too few stretches to tell."
+	IntervalLater = "…"
 	RankBeyond    = "The rank falls on a message that never came."
 	TooFew        = "Too few messages or blocks for this percentile."
 )

@@ -56,11 +56,13 @@ func roomFor(f face, names []string, width vg.Length) vg.Length {
 	return min(room, width/3)
 }
 
-// fitting cuts a name to a width.
+// fitting cuts a name to a width, out of its middle: names of runs and of
+// settings mostly differ at their ends.
 func (f face) fitting(name string, width vg.Length) string {
 	runes := []rune(name)
-	for n := len(runes); f.width(labelSize, name) > width && n > 1; n-- {
-		name = string(runes[:n-1]) + "…"
+	for n := len(runes) - 1; f.width(labelSize, name) > width && n > 1; n-- {
+		front := n / 3
+		name = string(runes[:front]) + "…" + string(runes[len(runes)-n+front:])
 	}
 	return name
 }

@@ -31,7 +31,7 @@ func median(ms []float64) float64 {
 // keep a page small, and whole, which no list names.
 func publish(b *testing.B) (published, whole string) {
 	b.Helper()
-	address, dir := serve(b, long())
+	address, dir := serveOwn(b, long())
 	var packed bytes.Buffer
 	if err := analysis.PackDigest(&packed, long()); err != nil {
 		b.Fatal(err)

@@ -1,10 +1,6 @@
 package browser
 
 import (
-	"bytes"
-	"net/url"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -35,31 +31,11 @@ var slower = sync.OnceValue(func() *analysis.Digest {
 	return d
 })
 
-// comparisonFile writes a comparison and returns its address on disk.
-func comparisonFile(t *testing.T, o site.Options, ds ...*analysis.Digest) string {
-	t.Helper()
-	var b bytes.Buffer
-	if err := site.WriteComparison(&b, ds, analysis.View{}, o); err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "comparison.html")
-	if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	return (&url.URL{Scheme: "file", Path: path}).String()
-}
-
 // results holds the page's tables against the native comparison.
 func results(b *tab, base int, v analysis.View, ds ...*analysis.Digest) {
 	b.t.Helper()
 	labels := comparison.Labels(ds, nil)
-	fitted := func(i int) []*analysis.Digest {
-		d, err := ds[i].Fit(analysis.PageBytes)
-		if err != nil {
-			b.t.Fatal(err)
-		}
-		return []*analysis.Digest{d}
-	}
+	fitted := func(i int) []*analysis.Digest { return []*analysis.Digest{fit(b.t, ds[i])} }
 	all := []sides.Side{{Label: labels[base], Runs: fitted(base)}}
 	for i := range ds {
 		if i != base {

@@ -76,16 +76,6 @@ func window(from, to float64) analysis.View {
 	return analysis.View{From: s(from), To: s(to)}
 }
 
-// fitted is the run as the page has it.
-func fitted(t testing.TB) *analysis.Digest {
-	t.Helper()
-	d, err := run().Fit(analysis.PageBytes)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
-}
-
 // TestBrush selects a part of a step by mouse and by keys, goes back and forward,
 // and opens the link anew: every number is that of the analysis.
 func TestBrush(t *testing.T) {
@@ -210,7 +200,7 @@ func TestReadOut(t *testing.T) {
 	b := newTab(t)
 	b.look(1200, 900, false)
 	b.open(reportFile(t, run(), analysis.View{}, site.Options{}))
-	d := fitted(t)
+	d := fit(t, run())
 	series := analysis.SeriesOf(&d.Steps[0], analysis.View{})
 	data := figure.LatencyOverTime(series, figure.Style{}).Data
 	want := func(i int) string {
@@ -330,7 +320,7 @@ func TestExports(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := fitted(t)
+		d := fit(t, run())
 		points := analysis.SeriesOf(&d.Steps[0], analysis.View{}).Points
 		if len(rows) != len(points)+1 || rows[0][0] != "from (s)" || rows[0][4] != "p50 (ms)" {
 			t.Fatalf("%d rows, %q", len(rows), rows[0])
@@ -351,7 +341,7 @@ func TestSlowest(t *testing.T) {
 	b.look(1200, 900, false)
 	b.open(reportFile(t, run(), analysis.View{}, site.Options{}))
 	b.choose(2)
-	d := fitted(t)
+	d := fit(t, run())
 	want := analysis.SlowestOf(&d.Steps[2], analysis.View{})
 	got := eval[[][]string](b, `[...document.querySelector('table[data-name="slowest-2-0"]').tBodies[0].rows].map(r => [...r.cells].map(c => c.textContent))`)
 	if len(got) != len(want) || len(got) == 0 {

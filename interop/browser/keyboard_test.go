@@ -117,7 +117,7 @@ func TestKeyboardInARun(t *testing.T) {
 	// Values of the time line, one after the other.
 	b.tabTo(`#step-2-0 figure[data-brush] .canvas`)
 	b.press(kb.Home, kb.ArrowRight, kb.ArrowRight)
-	d := fitted(t)
+	d := fit(t, run())
 	data := figure.LatencyOverTime(analysis.SeriesOf(&d.Steps[2], analysis.View{}), figure.Style{}).Data
 	read := eval[string](b, timeLine+`.querySelector("[role=status]").textContent`)
 	want := fmt.Sprintf("%s to %s s, ", data.Cells[2].Cells[0], data.Cells[2].Cells[1])

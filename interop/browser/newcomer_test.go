@@ -22,7 +22,7 @@ func TestNewcomer(t *testing.T) {
 
 	// The warm-up, and the tile.
 	b.change(func() { b.enter("warmup", "3") })
-	d := fitted(t)
+	d := fit(t, run())
 	p99 := analysis.Summarize(d, seconds(3)).Steps[2].Latencies["end_to_end"].Percentiles["99"].Text()
 	const tile = `document.querySelector('.tile a[href="#step-2-0"]')`
 	if got := eval[string](b, tile+`.textContent`); !strings.HasPrefix(got, "10,000 msg/s") || !strings.HasSuffix(got, "p99 "+p99) {

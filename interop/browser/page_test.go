@@ -235,7 +235,7 @@ func TestHostileName(t *testing.T) {
 func TestSiteList(t *testing.T) {
 	t.Parallel()
 	second := reporttest.Digest(reporttest.Spec{Run: "second", Rates: []float64{500}, Duration: 8 * time.Second, Lost: 30})
-	address, dir := serve(t, run())
+	address, dir := serveOwn(t, run())
 	if err := site.WriteSite(dir, []*analysis.Digest{second}); err != nil {
 		t.Fatal(err)
 	}
@@ -265,7 +265,7 @@ func TestSiteList(t *testing.T) {
 // TestBrokenFiles opens what is missing, cut short or something else.
 func TestBrokenFiles(t *testing.T) {
 	t.Parallel()
-	address, dir := serve(t, run())
+	address, dir := serveOwn(t, run())
 	whole, err := os.ReadFile(digestIn(t, dir))
 	if err != nil {
 		t.Fatal(err)

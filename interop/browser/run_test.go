@@ -1,51 +1,18 @@
 package browser
 
 import (
-	"bytes"
 	"fmt"
-	"net/http/httptest"
-	"net/url"
-	"os"
-	"path/filepath"
 	"sync"
-	"testing"
 	"time"
 
 	"queuebench/analysis"
 	"queuebench/report/reporttest"
-	"queuebench/site"
 )
 
 // run is the run that most tests look at.
 var run = sync.OnceValue(func() *analysis.Digest {
 	return reporttest.Digest(reporttest.Spec{Run: "2026-11-29-delta-sweep", Rates: []float64{1000, 5000, 10000}, Stall: true})
 })
-
-// reportFile writes a report and returns its address on disk.
-func reportFile(t testing.TB, d *analysis.Digest, v analysis.View, o site.Options) string {
-	t.Helper()
-	var b bytes.Buffer
-	if err := site.WriteReport(&b, d, v, o); err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "report.html")
-	if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	return (&url.URL{Scheme: "file", Path: path}).String()
-}
-
-// serve writes a site and serves it; the address ends in a slash.
-func serve(t testing.TB, digests ...*analysis.Digest) (address, dir string) {
-	t.Helper()
-	dir = t.TempDir()
-	if err := site.WriteSite(dir, digests); err != nil {
-		t.Fatal(err)
-	}
-	s := httptest.NewServer(site.Handler(dir))
-	t.Cleanup(s.Close)
-	return s.URL + "/", dir
-}
 
 // cell is a percentile as the page shows it.
 type cell struct {
@@ -64,11 +31,7 @@ const readCells = `[...document.querySelectorAll("[data-region]:not([hidden]) td
 // compare holds the page against the native analysis under the same view.
 func compare(b *tab, d *analysis.Digest, v analysis.View) {
 	b.t.Helper()
-	fitted, err := d.Fit(analysis.PageBytes) // as the page has it
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	compareSummary(b, analysis.Summarize(fitted, v), v)
+	compareSummary(b, analysis.Summarize(fit(b.t, d), v), v)
 }
 
 // compareSummary reads every percentile, extreme and count on the page and

@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"bytes"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -26,6 +27,7 @@ import (
 // program, a published run the one that draws, and only a raw log or a file of
 // another tool the other.
 func TestDownloads(t *testing.T) {
+	t.Parallel()
 	_, dir := serve(t, run())
 	var mu sync.Mutex
 	asked := map[string]int{}
@@ -70,7 +72,7 @@ func TestDownloads(t *testing.T) {
 // published, before the analyzer is, and even where that never comes.
 func TestReadBeforeTheAnalyzer(t *testing.T) {
 	t.Parallel()
-	address, dir := serve(t, run())
+	address, dir := serveOwn(t, run())
 	programs, err := filepath.Glob(filepath.Join(dir, "static", "analyze-*"))
 	if err != nil || len(programs) != 1 {
 		t.Fatal(programs, err)
@@ -101,6 +103,7 @@ func TestReadBeforeTheAnalyzer(t *testing.T) {
 // TestHostThatNamesEncodings serves compressed files as some hosts do, with their
 // compression as an encoding that the browser undoes.
 func TestHostThatNamesEncodings(t *testing.T) {
+	t.Parallel()
 	_, dir := serve(t, run())
 	files := http.FileServer(http.Dir(dir))
 	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -123,6 +126,7 @@ func TestHostThatNamesEncodings(t *testing.T) {
 // finds an index.html by its folder. A raw log that lies in the bucket is opened
 // by its address.
 func TestPublishedBucket(t *testing.T) {
+	t.Parallel()
 	gw := versitygw.Start(t)
 	gw.MakePublic(t)
 	_, dir := serve(t, run(), slower())
@@ -163,6 +167,7 @@ func TestPublishedBucket(t *testing.T) {
 
 // TestServedRun opens what `analyze serve RUN` prints.
 func TestServedRun(t *testing.T) {
+	t.Parallel()
 	log := rawLog(t, "-n", "20000", "-rate", "10000")
 	if err := tools(); err != nil {
 		t.Fatal(err)
@@ -212,13 +217,12 @@ func digestIn(t *testing.T, dir string) string {
 // named writes a digest of a run for a test to drop.
 func named(t *testing.T, file string, spec reporttest.Spec) string {
 	t.Helper()
-	_, dir := serve(t, reporttest.Digest(spec))
-	data, err := os.ReadFile(digestIn(t, dir))
-	if err != nil {
+	var packed bytes.Buffer
+	if err := analysis.PackDigest(&packed, fit(t, reporttest.Digest(spec))); err != nil {
 		t.Fatal(err)
 	}
 	to := filepath.Join(t.TempDir(), file)
-	if err := os.WriteFile(to, data, 0o666); err != nil {
+	if err := os.WriteFile(to, packed.Bytes(), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	return to
@@ -228,6 +232,7 @@ func named(t *testing.T, file string, spec reporttest.Spec) string {
 // what is in it and are compared with it; all else is told by name, with what
 // reads it, and changes nothing.
 func TestDropOnReport(t *testing.T) {
+	t.Parallel()
 	b := newTab(t)
 	b.look(1200, 900, false)
 	b.open(reportFile(t, faster(), analysis.View{}, site.Options{}))
@@ -304,6 +309,7 @@ func TestDropOnReport(t *testing.T) {
 
 // TestDropOnComparison gives a third run to a comparison of two.
 func TestDropOnComparison(t *testing.T) {
+	t.Parallel()
 	b := newTab(t)
 	b.look(1200, 900, false)
 	b.open(comparisonFile(t, site.Options{Labels: []string{"before", "after"}}, faster(), slower()))

@@ -95,9 +95,10 @@ func (b *tab) see(s screen) {
 	b.wait(`!document.getElementById("main").dataset.computing`)
 }
 
-// TestLooks takes the pictures that are looked at, and holds each page inside
-// its screen: what is wider scrolls within itself.
-func TestLooks(t *testing.T) {
+// TestViews looks at a page of each kind as each kind of reader has it: on wide
+// and narrow screens, light and dark, with axe-core, on paper, and as one who
+// got a script into it.
+func TestViews(t *testing.T) {
 	t.Parallel()
 	for _, v := range everyView() {
 		t.Run(v.name, func(t *testing.T) {
@@ -107,20 +108,32 @@ func TestLooks(t *testing.T) {
 			v.open(t, b)
 			for _, s := range screens {
 				b.see(s)
-				if w := eval[int](b, `document.documentElement.scrollWidth`); int64(w) > s.width {
-					t.Errorf("%s: the page is %d wide on a screen of %d: %s", s.name, w, s.width, eval[string](b, widest))
-				}
-				if out := eval[[]string](b, clipped); len(out) > 0 {
-					t.Errorf("%s: clipped texts of figures: %q", s.name, out)
-				}
+				b.fits(s)
 				if v.scripts {
 					if h := eval[float64](b, `Math.min(99, ...[...document.querySelectorAll("figure svg text")].map(t => t.getBoundingClientRect().height).filter(h => h > 0))`); h < 9 {
 						t.Errorf("%s: text of figures is %.1f px high", s.name, h)
 					}
 				}
 				b.shot(s.name)
+				b.accessible(s.name, false)
 			}
+			b.paper(v.name)
+			b.see(screens[0])
+			b.do(chromedp.Evaluate[chromedp.Void](`for (const d of document.querySelectorAll("details")) d.open = true; void 0`))
+			b.accessible("unfolded", true)
+			b.policy()
 		})
+	}
+}
+
+// fits holds a page inside its screen: what is wider scrolls within itself.
+func (b *tab) fits(s screen) {
+	b.t.Helper()
+	if w := eval[int](b, `document.documentElement.scrollWidth`); int64(w) > s.width {
+		b.t.Errorf("%s: the page is %d wide on a screen of %d: %s", s.name, w, s.width, eval[string](b, widest))
+	}
+	if out := eval[[]string](b, clipped); len(out) > 0 {
+		b.t.Errorf("%s: clipped texts of figures: %q", s.name, out)
 	}
 }
 

@@ -217,8 +217,9 @@ func (b *tab) event(ev any) {
 	b.problems = append(b.problems, problem)
 }
 
-// within bounds what the page is given to do something.
-const within = time.Minute
+// within bounds what the page is given to do something: on a host that is busy a
+// figure takes a minute.
+const within = 4 * time.Minute
 
 func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
@@ -245,7 +246,7 @@ func eval[T any](b *tab, js string) T {
 func (b *tab) wait(js string) { b.t.Helper(); b.waitFor(js, within) }
 
 // waitLong waits for what reads hundreds of megabytes.
-func (b *tab) waitLong(js string) { b.t.Helper(); b.waitFor(js, 3*within) }
+func (b *tab) waitLong(js string) { b.t.Helper(); b.waitFor(js, 2*within) }
 
 func (b *tab) waitFor(js string, within time.Duration) {
 	b.t.Helper()

@@ -144,6 +144,9 @@ func TestOutputFollowsItsSchema(t *testing.T) {
 	// A run with all that a step can have, and nothing that the schema does not name.
 	d := rich()
 	sum := analysis.Summarize(d, analysis.View{})
+	if p := sum.Steps[0].Latencies["end_to_end"].Percentiles["50"]; p.LowNs <= 0 || p.HighNs < p.LowNs {
+		t.Errorf("the run has no interval of a percentile: %+v", p)
+	}
 	for path, v := range map[string]any{summarySchema: sum, exportSchema: Export{Schema: Schema, Summary: sum, Rows: rows(d, analysis.View{})}} {
 		if err := validate(path, v); err != nil {
 			t.Errorf("%s: %v", path, err)
@@ -156,12 +159,12 @@ func TestOutputFollowsItsSchema(t *testing.T) {
 }
 
 // rich is a run whose summary has what few have: a drain, a breakdown, recoveries,
-// stages, levels, loss.
+// stages, levels, loss, intervals of percentiles.
 func rich() *analysis.Digest {
 	const piece = time.Second
-	s := analysis.StepDigest{Rate: 100, Complete: true, StartNs: 1e18, Duration: 40 * piece, Interval: piece, Settings: map[string]string{"consumers": "2"}, Told: []string{"backlog", "cpu_ns"}}
+	s := analysis.StepDigest{Rate: 100, Complete: true, StartNs: 1e18, Duration: 60 * piece, Interval: piece, Settings: map[string]string{"consumers": "2"}, Told: []string{"backlog", "cpu_ns"}}
 	one := stats.Compact{N: 100, Min: 1e6, Max: 1e6, Sum: 1e8, Buckets: []stats.Bucket{{Index: stats.Index(1e6), Count: 100}}}
-	for i := range 40 {
+	for i := range 60 {
 		iv := analysis.Interval{Start: time.Duration(i) * piece, End: time.Duration(i+1) * piece, Scheduled: 101}
 		for k := range analysis.Imported {
 			iv.Latency[k] = one
@@ -171,9 +174,9 @@ func rich() *analysis.Digest {
 		s.ReceivedPerSecond = append(s.ReceivedPerSecond, 100)
 		s.Seconds = append(s.Seconds, analysis.Second{At: time.Duration(i+1) * piece, Backlog: int64(i), CPUNs: 1e8})
 	}
-	s.Accounting = analysis.Accounting{Scheduled: 4040, Attempted: 4040, Acked: 4040, Received: 4000, Lost: 40, RecordsUsed: 4040}
+	s.Accounting = analysis.Accounting{Scheduled: 6060, Attempted: 6060, Acked: 6060, Received: 6000, Lost: 60, RecordsUsed: 6060}
 	s.Events = []analysis.Event{{At: 20 * piece, Kind: "fault", Text: "it stops", Duration: piece}}
-	s.Breakdown = analysis.Breakdown{From: 4 * piece, To: 40 * piece, Left: 1}
+	s.Breakdown = analysis.Breakdown{From: 6 * piece, To: 60 * piece, Left: 1}
 	for _, key := range []string{"0", "1"} {
 		x := analysis.Share{By: analysis.ByPartition, Key: key}
 		x.Latency[analysis.EndToEnd] = one

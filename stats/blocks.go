@@ -27,11 +27,14 @@ const windowFactor = 5
 func AutocorrelationTime(x []float64) float64 {
 	n := len(x)
 	mean, _, _ := Moments(x)
-	var variance float64
+	var variance, largest float64
 	for _, v := range x {
 		variance += (v - mean) * (v - mean)
+		largest = max(largest, math.Abs(v))
 	}
-	if n < 3 || variance == 0 {
+	// What is left of values that are all the same is their mean's rounding, which
+	// would look as if they hung together for ever.
+	if rounding := 1e-9 * largest; n < 3 || variance <= float64(n)*rounding*rounding {
 		return 1
 	}
 	tau := 1.0

@@ -18,11 +18,19 @@ func TestAutocorrelationTimeOfAFirstOrderProcess(t *testing.T) {
 			t.Errorf("ρ = %g: %g, want %g", rho, got, want)
 		}
 	}
-	for _, x := range [][]float64{nil, {1}, {3, 3, 3, 3}, {1, -1, 1, -1, 1, -1}} {
+	for _, x := range [][]float64{nil, {1}, {3, 3, 3, 3}, {1, -1, 1, -1, 1, -1}, same(0.1, 54), same(-0.3, 70), same(1e9/3, 600)} {
 		if got := AutocorrelationTime(x); got != 1 {
 			t.Errorf("%v: %g, want 1", x, got)
 		}
 	}
+}
+
+func same(v float64, n int) []float64 {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = v
+	}
+	return x
 }
 
 // pieces are n of 100 values each, exponential with a mean of 1 ms, that all

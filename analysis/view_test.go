@@ -110,6 +110,7 @@ func FuzzParseFragment(f *testing.F) {
 	f.Add("from=5s&to=1m5s&lines=max,99,50,band")
 	f.Add("#from=0s&to=2562047h47m16.854775807s&warmup=steady")
 	f.Add("#percentiles=1e-5,0x1p3&warmup=1h2m3.004005006s")
+	f.Add("cooldown=2s&interval=1s&warmup=0s")
 	f.Fuzz(func(t *testing.T, text string) {
 		v, err := ParseFragment(text)
 		if err != nil {

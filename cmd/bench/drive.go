@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +24,8 @@ import (
 
 const (
 	defaultSpool = "queuebench-spool"
+	// retryFor is how long a store that fails is waited for, unless --retry-for says so.
+	retryFor = 90 * time.Second
 	// A part is an object of its own; a run that was quiet for quietAfter is
 	// taken for dead.
 	minPartAge, maxPartAge = 50 * time.Millisecond, quietAfter / 2
@@ -122,7 +125,7 @@ func drive(c *cli.Context, cfg *runner.Config, stores *opened, h *half) (err err
 		return err
 	}
 	cfg.Log, err = logwriter.New(logwriter.Options{
-		Store: stores.log, Run: cfg.Run, Clock: cfg.Clock.Identity(), SpoolDir: cfg.SpoolDir, PartAge: age, FirstIndex: h.firstIndex(cfg), Strike: secret.From(c.Context).Strike,
+		Store: stores.log, Run: cfg.Run, Clock: cfg.Clock.Identity(), SpoolDir: cfg.SpoolDir, PartAge: age, FirstIndex: h.firstIndex(cfg), FailingFor: cmp.Or(c.Duration("retry-for"), retryFor), Strike: secret.From(c.Context).Strike,
 	})
 	if err != nil {
 		return err

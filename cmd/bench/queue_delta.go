@@ -31,7 +31,7 @@ func deltaKind() kind {
 			&cli.IntFlag{Name: "pipeline", Usage: "batches under way at once; 1 is a serial writer", Value: 4},
 			&cli.Int64Flag{Name: "inline-payload", Usage: "data files of up to so many bytes are copied into their commit, too, which saves consumers the GET of the data", DefaultText: "none"},
 			&cli.DurationFlag{Name: "hedge-after", Usage: "a consumer's GET that takes longer is made once more, and the first answer counts", DefaultText: "never"},
-			&cli.DurationFlag{Name: "retry-for", Usage: "how long a request that the store fails is tried again before the run ends", Value: 90 * time.Second},
+			&cli.DurationFlag{Name: "retry-for", Usage: "how long a request that the store fails is tried again before the run ends", Value: retryFor},
 			&cli.StringFlag{Name: "codec", Usage: "compression of data files: none, snappy or zstd", Value: "none"},
 			&cli.StringFlag{Name: "producer-id", Usage: "name of the producers in the table, under which a restarted one goes on", DefaultText: "none"},
 			&cli.BoolFlag{Name: "pooled-connections", Usage: "keep connections to the store open between requests; =false opens one for each", Value: true},

@@ -219,7 +219,7 @@ func (t *tail) find(ctx context.Context) (c *commit, asked int64, err error) {
 			failing = time.Now()
 		}
 		if time.Since(failing) > t.t.cfg.RetryFor {
-			return nil, 0, fmt.Errorf("version %d could not be asked for during %v: %w", t.next, t.t.cfg.RetryFor, err)
+			return nil, 0, fmt.Errorf("asking for version %d failed for %v: %w", t.next, t.t.cfg.RetryFor, err)
 		}
 		t.g.event(t, kindOf(err), err.Error())
 		if err := sleep(ctx, backoff(failures)); err != nil {

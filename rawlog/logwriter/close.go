@@ -10,7 +10,8 @@ import (
 // CloseStep closes the writers of a repeat that are still open (no Append may
 // be under way) and waits until their parts are stored. When ctx ends first,
 // uploading goes on and the error says how much is left; so it does when the store
-// has refused everything for some time, as one that is full does.
+// has refused everything for some time, as one that is full does, or has failed for
+// FailingFor.
 func (l *Log) CloseStep(ctx context.Context, step, repeat int) error {
 	for _, s := range l.streamsWhere(func(k streamKey) bool { return k.step == step && k.repeat == repeat }) {
 		s.close()

@@ -31,6 +31,10 @@ type Options struct {
 	// before Append waits; 0 for 2^19.
 	BacklogRows int
 
+	// FailingFor is for how long every upload must have failed, for any reason, before
+	// CloseStep and Close wait for the store no more; 0 for as long as their contexts.
+	FailingFor time.Duration
+
 	// Strike takes secrets out of the texts that others made, those of events and
 	// in the manifest, should one hold a secret against all care; nil for none.
 	Strike func(string) string

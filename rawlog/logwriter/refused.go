@@ -19,26 +19,32 @@ func refusal(err error) bool {
 	return errors.Is(err, objectstore.ErrFull) || errors.Is(err, objectstore.ErrDenied) || errors.Is(err, objectstore.ErrNoBucket)
 }
 
-// tell keeps since when the store refuses.
+// tell keeps since when the store refuses, and since when it takes nothing at all.
 func (u *uploads) tell(err error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	switch {
-	case err == nil || !refusal(err):
-		u.refusedSince = time.Time{}
-	case u.refusedSince.IsZero():
-		u.refusedSince = time.Now()
+	since := func(holds bool, at *time.Time) {
+		switch {
+		case !holds:
+			*at = time.Time{}
+		case at.IsZero():
+			*at = time.Now()
+		}
 	}
+	since(err != nil && refusal(err), &u.refusedSince)
+	since(err != nil, &u.failingSince)
 }
 
+// refused says that nobody should wait for the store any more.
 func (u *uploads) refused() bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	return !u.refusedSince.IsZero() && time.Since(u.refusedSince) >= u.log.refusedFor
+	longer := func(since time.Time, limit time.Duration) bool { return !since.IsZero() && time.Since(since) >= limit }
+	return longer(u.refusedSince, u.log.refusedFor) || u.log.opt.FailingFor > 0 && longer(u.failingSince, u.log.opt.FailingFor)
 }
 
 // unlessRefused is a context that ends with ctx, and when the store has refused
-// everything for long enough. stop is to be called.
+// everything, or failed, for long enough. stop is to be called.
 func (u *uploads) unlessRefused(ctx context.Context) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	watching := make(chan struct{})

@@ -63,3 +63,35 @@ func TestARefusalThatPasses(t *testing.T) {
 		t.Error("the refusal is remembered")
 	}
 }
+
+// A store that only fails is waited for, but for no longer than is asked for; and one
+// that takes a part between is not failing.
+func TestAStoreThatFailsIsWaitedForSoLong(t *testing.T) {
+	broken := errors.New("connection reset")
+	var puts atomic.Int64
+	for name, c := range map[string]struct {
+		failing func() bool
+		stored  bool
+	}{
+		"for good":     {func() bool { return true }, false},
+		"now and then": {func() bool { return puts.Add(1)%2 == 1 }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			store := newMemoryStore()
+			store.fault = func(context.Context, string, int) error {
+				if c.failing() {
+					return broken
+				}
+				return nil
+			}
+			l := newLog(t, store, func(o *Options) { o.FailingFor = time.Second })
+			w := l.Sent(0, 0, "p")
+			w.Append(sentRowN(0))
+			w.Close()
+			unsent, err := l.Close(context.Background())
+			if c.stored != (err == nil && len(unsent) == 0) || !c.stored && !errors.Is(err, broken) {
+				t.Errorf("%q, %v", unsent, err)
+			}
+		})
+	}
+}

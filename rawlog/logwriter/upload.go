@@ -35,6 +35,7 @@ type uploads struct {
 	unsent       []string
 	last         error
 	refusedSince time.Time // since when the store refuses for good; zero when it does not
+	failingSince time.Time // since when every upload failed; zero when the last did not
 }
 
 func startUploads(l *Log) *uploads {

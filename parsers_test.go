@@ -69,7 +69,7 @@ var parsers = map[string]string{
 	"runner/schedule.ParseKind":           "- one of a few words",
 	"runner/schedule.ParseProfile":        "FuzzParseProfile",
 	"runner/schedule.ParseRate":           "FuzzParseRate",
-	"scenario.Open":                       "FuzzRead",
+	"scenario.fromNode":                   "FuzzRead",
 	"stats/hdrlog.parse":                  "FuzzReader",
 	"workload.FromNode":                   "FuzzFromNode",
 	"workload.Read":                       "FuzzFromNode",

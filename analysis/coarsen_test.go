@@ -37,6 +37,19 @@ func TestCoarsen(t *testing.T) {
 			t.Errorf("the summaries differ:\n%s\n%s", indented(t, a), indented(t, b))
 		}
 	}
+	// The intervals of percentiles are much the same, for as long as there are 20
+	// blocks, since it is kept for how long values hang together.
+	again, err := ReadDigest(bytes.NewReader(write(t, d.Coarsen(30))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, p := range latencyOf(Summarize(d, View{}).Steps[0], EndToEnd).Percentiles {
+		q := latencyOf(Summarize(again, View{}).Steps[0], EndToEnd).Percentiles[name]
+		was, is := float64(p.HighNs-p.LowNs), float64(q.HighNs-q.LowNs)
+		if p.Supported && (was <= 0 || is < was/2 || is > was*2) {
+			t.Errorf("p%s has the interval %s, and %s in a coarser digest", name, p.IntervalText(), q.IntervalText())
+		}
+	}
 	if len(d.Steps[0].Intervals) != 301 {
 		t.Error("the digest itself was changed")
 	}

@@ -26,6 +26,9 @@ type Fine struct {
 	// Due, in all consumer groups, and P99 of what was due, in each whole second;
 	// empty where no fault struck.
 	Due, P99 []int64
+	// Together is for how long the values of each latency hang together, by Kind, ns:
+	// see correlation. 0 where that is not known, empty in older digests.
+	Together []int64
 }
 
 const (
@@ -169,7 +172,7 @@ func (c *cut) keepFine() *Fine {
 		return s.Fine
 	}
 	f := &Fine{Interval: s.Interval, Every: s.levelEvery(), Width: s.settleWidth(),
-		Level: values(s.levels(EndToEnd)), Publish: values(s.levels(Publish)), Settling: values(s.settling())}
+		Level: values(s.levels(EndToEnd)), Publish: values(s.levels(Publish)), Settling: values(s.settling()), Together: c.together()}
 	for _, e := range s.Events {
 		if e.Kind != "fault" {
 			continue
@@ -247,13 +250,14 @@ type fineRecord struct {
 	Settling   []int64 `json:"settling_ns"`
 	Due        []int64 `json:"due,omitempty"`
 	P99        []int64 `json:"p99_ns,omitempty"`
+	Together   []int64 `json:"together_ns,omitempty"`
 }
 
 func newFineRecord(f *Fine) *fineRecord {
 	if f == nil {
 		return nil
 	}
-	return &fineRecord{int64(f.Interval), int64(f.Every), f.Level, f.Publish, int64(f.Width), f.Settling, f.Due, f.P99}
+	return &fineRecord{int64(f.Interval), int64(f.Every), f.Level, f.Publish, int64(f.Width), f.Settling, f.Due, f.P99, f.Together}
 }
 
 func (r *fineRecord) into(s *StepDigest) error {
@@ -268,9 +272,10 @@ func (r *fineRecord) into(s *StepDigest) error {
 		return every > 0 && int64(n-1) <= end/every && float64(every)*float64(n) < math.MaxInt64/2
 	}
 	if r.IntervalNs <= 0 || !within(r.EveryNs, max(len(r.Level), len(r.Publish))) || !within(r.WidthNs, len(r.Settling)) ||
-		len(r.Due) != len(r.P99) || !within(int64(time.Second), len(r.Due)) || slices.ContainsFunc(r.Due, func(n int64) bool { return n < 0 }) {
+		len(r.Due) != len(r.P99) || !within(int64(time.Second), len(r.Due)) || slices.ContainsFunc(r.Due, func(n int64) bool { return n < 0 }) ||
+		len(r.Together) > int(NumKinds) || slices.ContainsFunc(r.Together, func(ns int64) bool { return ns < 0 || ns > end }) {
 		return fmt.Errorf("what was kept of intervals of %d ns: %d levels of %d ns, %d of %d ns, %d and %d seconds", r.IntervalNs, len(r.Level), r.EveryNs, len(r.Settling), r.WidthNs, len(r.Due), len(r.P99))
 	}
-	s.Fine = &Fine{time.Duration(r.IntervalNs), time.Duration(r.EveryNs), r.Level, r.Publish, time.Duration(r.WidthNs), r.Settling, r.Due, r.P99}
+	s.Fine = &Fine{time.Duration(r.IntervalNs), time.Duration(r.EveryNs), r.Level, r.Publish, time.Duration(r.WidthNs), r.Settling, r.Due, r.P99, r.Together}
 	return nil
 }

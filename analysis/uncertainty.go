@@ -26,13 +26,9 @@ const (
 	intervalLevel = 0.95
 )
 
-// StepBlocks are blocks of a step, each at least two autocorrelation times of each
-// of the percentiles, and whole commit intervals, since latency rises and falls
-// in one. They are made of its kept intervals, which last so long each; ns are
-// the percentiles as they are. Seen is the share of the variance that blocks of
-// that length show. Where there would be fewer than stats.MinBlocks, blocks is
-// nil; least is how many intervals a block must have.
-func StepBlocks(pieces []stats.Sample, every, commit time.Duration, percents []float64, ns []int64) (blocks []stats.Block, seen float64, least int) {
+// correlation is the longest autocorrelation time, in pieces, of any of the
+// percentiles; ns are these as they are.
+func correlation(pieces []stats.Sample, percents []float64, ns []int64) float64 {
 	correlated := 1.0
 	for i, percent := range percents {
 		if percent < 25 || percent > 99 { // rarer values tell too little of how they hang together
@@ -40,7 +36,47 @@ func StepBlocks(pieces []stats.Sample, every, commit time.Duration, percents []f
 		}
 		correlated = max(correlated, stats.QuantileTime(pieces, stats.FromPercent(percent), ns[i]))
 	}
-	least = int(math.Ceil(blockTimes * correlated))
+	return correlated
+}
+
+// samples are the kept intervals' values of a latency.
+func (c *cut) samples(k Kind) []stats.Sample {
+	pieces := make([]stats.Sample, len(c.kept))
+	for i := range c.kept {
+		pieces[i] = stats.Sample{Values: c.kept[i].Latency[k], Infinite: c.kept[i].Infinite[k]}
+	}
+	return pieces
+}
+
+// together is for how long the values of each latency hang together, by Kind, ns, 0
+// where too little of it is there: for a digest whose intervals will be too long to
+// tell.
+func (c *cut) together() []int64 {
+	out := make([]int64, NumKinds)
+	for k := range NumKinds {
+		percents, _, ns := c.intervalled(c.summary.Latencies[k.String()])
+		if len(percents) > 0 && len(c.kept) >= blockTimes*stats.MinBlocks {
+			out[k] = int64(min(float64(c.step.Duration), correlation(c.samples(k), percents, ns)*float64(c.step.Interval)))
+		}
+	}
+	return out
+}
+
+// StepBlocks are blocks of a step, each at least two autocorrelation times of each
+// of the percentiles of a latency, and whole commit intervals, since latency rises
+// and falls in one. They are made of its kept intervals; ns are
+// the percentiles as they are. Where intervals were added up, these times are those
+// that were kept of before. Seen is the share of the variance that blocks of
+// that length show. Where there would be fewer than stats.MinBlocks, blocks is
+// nil; least is how many intervals a block must have.
+func StepBlocks(s *StepDigest, k Kind, pieces []stats.Sample, commit time.Duration, percents []float64, ns []int64) (blocks []stats.Block, seen float64, least int) {
+	every, fine, correlated := s.Interval, 1.0, 0.0 // intervals before they were added up, of each
+	if f := s.Fine; f != nil && int(k) < len(f.Together) && f.Together[k] > 0 && every > f.Interval {
+		fine, correlated = float64(every)/float64(f.Interval), float64(f.Together[k])/float64(f.Interval)
+	} else {
+		correlated = correlation(pieces, percents, ns)
+	}
+	least = int(math.Ceil(blockTimes * correlated / fine))
 	if every > 0 && commit > every {
 		n := int((commit + every - 1) / every)
 		least = (least + n - 1) / n * n
@@ -48,14 +84,18 @@ func StepBlocks(pieces []stats.Sample, every, commit time.Duration, percents []f
 	if blocks = stats.Blocks(pieces, least); blocks == nil {
 		return nil, 0, least
 	}
-	return blocks, stats.BlockBias(correlated, float64(len(pieces))/float64(len(blocks))), least
+	return blocks, stats.BlockBias(correlated, fine*float64(len(pieces))/float64(len(blocks))), least
 }
 
 // MayHaveIntervals tells at once whether a step under a view is long enough for
 // intervals of its percentiles: whether they hang together so that it is not, only
 // what is computed tells.
 func MayHaveIntervals(s *StepDigest, v View) bool {
-	return !s.imported() && len(v.keptOf(s).intervals) >= blockTimes*stats.MinBlocks
+	least := blockTimes * stats.MinBlocks
+	if s.Fine != nil && len(s.Fine.Together) > 0 {
+		least = stats.MinBlocks
+	}
+	return !s.imported() && len(v.keptOf(s).intervals) >= least
 }
 
 // interval adds to the percentiles of a latency their 95 % intervals: of what
@@ -69,22 +109,11 @@ func (c *cut) interval(k Kind, l *LatencySummary) {
 	if c.step.imported() || int(c.blocks) < stats.MinBlocks || len(c.kept) < stats.MinBlocks {
 		return
 	}
-	var percents, qs []float64
-	var ns []int64
-	for _, percent := range c.view.percentiles() {
-		p, there := l.Percentiles[FormatPercent(percent)]
-		if there && p.Supported && !p.Beyond && p.Ns > 0 {
-			percents, qs, ns = append(percents, percent), append(qs, stats.FromPercent(percent)), append(ns, p.Ns)
-		}
-	}
-	if len(percents) == 0 || l.MinNs <= 0 {
+	percents, qs, ns := c.intervalled(*l)
+	if len(percents) == 0 {
 		return
 	}
-	pieces := make([]stats.Sample, len(c.kept))
-	for i := range c.kept {
-		pieces[i] = stats.Sample{Values: c.kept[i].Latency[k], Infinite: c.kept[i].Infinite[k]}
-	}
-	blocks, seen, _ := StepBlocks(pieces, c.step.Interval, c.step.commitInterval, percents, ns)
+	blocks, seen, _ := StepBlocks(c.step, k, c.samples(k), c.step.commitInterval, percents, ns)
 	if blocks == nil || seen <= 0 {
 		return
 	}
@@ -105,6 +134,21 @@ func (c *cut) interval(k Kind, l *LatencySummary) {
 		p.LowNs, p.HighNs = int64(float64(p.Ns)*math.Exp(-half)), int64(float64(p.Ns)*math.Exp(half))
 		l.Percentiles[key] = p
 	}
+}
+
+// intervalled are the percentiles of a latency that can have an interval: in
+// percent, as quantiles, and in ns.
+func (c *cut) intervalled(l LatencySummary) (percents, qs []float64, ns []int64) {
+	if l.MinNs <= 0 {
+		return nil, nil, nil
+	}
+	for _, percent := range c.view.percentiles() {
+		p, there := l.Percentiles[FormatPercent(percent)]
+		if there && p.Supported && !p.Beyond && p.Ns > 0 {
+			percents, qs, ns = append(percents, percent), append(qs, stats.FromPercent(percent)), append(ns, p.Ns)
+		}
+	}
+	return percents, qs, ns
 }
 
 // IntervalText is the interval of a percentile as text; empty where it has none.

@@ -93,7 +93,7 @@ func (s *step) blocks(kind analysis.Kind, percents []float64) (blocks []stats.Bl
 		ns = append(ns, s.latency.Percentiles[analysis.FormatPercent(percent)].Ns)
 	}
 	pieces := s.pieces(kind)
-	blocks, seen, least := analysis.StepBlocks(pieces, s.digest.Interval, s.run.Queue.CommitInterval, percents, ns)
+	blocks, seen, least := analysis.StepBlocks(s.digest, kind, pieces, s.run.Queue.CommitInterval, percents, ns)
 	if blocks == nil {
 		return nil, 0, fmt.Sprintf("%d blocks of %d intervals of %s in run %s, %d are needed: run longer, or several times",
 			len(pieces)/least, least, s.digest.Interval, s.run.Run, stats.MinBlocks)

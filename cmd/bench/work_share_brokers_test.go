@@ -28,11 +28,11 @@ func TestAWorkerOfASharedGroupIsKilledOnRabbitMQ(t *testing.T) {
 	url, _ := rabbitmqChannel(t)
 	run := fmt.Sprintf("shot-rabbitmq-%d", os.Getpid())
 	flags := []string{"--rabbitmq-url", url}
-	t.Cleanup(func() {
+	defer func() { // a cleanup's context has ended
 		if status, _, stderr := bench(t, append([]string{"clean", run, "--store", "./lake", "--force", "--queue", "rabbitmq"}, flags...)...); status != 0 {
 			t.Errorf("clean: status %d: %s", status, stderr)
 		}
-	})
+	}()
 	all := startShared(t, "rabbitmq", append(flags, "--remove=false"), run)
 	shoot(t, all, run)
 	othersHadAll(t, all, run)

@@ -6,22 +6,10 @@ import (
 	"bytes"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 )
-
-// inEmptyFolder returns the address of a recorded run and works elsewhere.
-func inEmptyFolder(t *testing.T) (run string) {
-	t.Helper()
-	run, err := filepath.Abs("../../analysis/testdata/log")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Chdir(t.TempDir())
-	return run
-}
 
 // Written with -o /dev/null, an output took the device from the whole machine.
 func TestWhatIsNoRegularFileStaysWhatItIs(t *testing.T) {

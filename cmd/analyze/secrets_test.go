@@ -65,3 +65,14 @@ func TestNoSecretGetsOutOfAnAnalysis(t *testing.T) {
 		t.Errorf("only %d files were searched", files)
 	}
 }
+
+// inEmptyFolder returns the address of a recorded run and works elsewhere.
+func inEmptyFolder(t *testing.T) (run string) {
+	t.Helper()
+	run, err := filepath.Abs("../../analysis/testdata/log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	return run
+}

@@ -39,15 +39,20 @@ func TestCoarsen(t *testing.T) {
 	}
 	// The intervals of percentiles are much the same, for as long as there are 20
 	// blocks, since it is kept for how long values hang together.
-	again, err := ReadDigest(bytes.NewReader(write(t, d.Coarsen(30))))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, p := range latencyOf(Summarize(d, View{}).Steps[0], EndToEnd).Percentiles {
-		q := latencyOf(Summarize(again, View{}).Steps[0], EndToEnd).Percentiles[name]
-		was, is := float64(p.HighNs-p.LowNs), float64(q.HighNs-q.LowNs)
-		if p.Supported && (was <= 0 || is < was/2 || is > was*2) {
-			t.Errorf("p%s has the interval %s, and %s in a coarser digest", name, p.IntervalText(), q.IntervalText())
+	for _, most := range []int{30, 12} { // of 12, those of the default cut are kept
+		again, err := ReadDigest(bytes.NewReader(write(t, d.Coarsen(most))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, p := range latencyOf(Summarize(d, View{}).Steps[0], EndToEnd).Percentiles {
+			q := latencyOf(Summarize(again, View{}).Steps[0], EndToEnd).Percentiles[name]
+			was, is := float64(p.HighNs-p.LowNs), float64(q.HighNs-q.LowNs)
+			if p.Supported && (was <= 0 || is < was/2 || is > was*2) {
+				t.Errorf("p%s has the interval %s, and %s in a digest of %d intervals", name, p.IntervalText(), q.IntervalText(), most)
+			}
+		}
+		if l := latencyOf(Summarize(again, view(9*sec)).Steps[0], EndToEnd); most == 12 && l.Percentiles["50"].HighNs != 0 {
+			t.Errorf("another cut has the interval %s", l.Percentiles["50"].IntervalText())
 		}
 	}
 	if len(d.Steps[0].Intervals) != 301 {

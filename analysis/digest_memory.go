@@ -48,7 +48,7 @@ func (r *stepRecord) bytes() int64 {
 		n += int64(len(r.Slowest.Seq)) * slowestMessageBytes
 	}
 	if f := r.Fine; f != nil {
-		n += 8 * int64(len(f.Level)+len(f.Publish)+len(f.Settling)+len(f.Due)+len(f.P99)+len(f.Together))
+		n += 8 * int64(len(f.Level)+len(f.Publish)+len(f.Settling)+len(f.Due)+len(f.P99)+len(f.Together)+len(f.Bounds))
 	}
 	return n
 }

@@ -29,6 +29,10 @@ type Fine struct {
 	// Together is for how long the values of each latency hang together, by Kind, ns:
 	// see correlation. 0 where that is not known, empty in older digests.
 	Together []int64
+	// Bounds are the 95 % intervals of DefaultPercentiles of each latency, by Kind,
+	// under the default cut: lower and upper bound of each, ns, 0 and 0 where it has
+	// none. Empty in older digests.
+	Bounds []int64
 }
 
 const (
@@ -172,7 +176,7 @@ func (c *cut) keepFine() *Fine {
 		return s.Fine
 	}
 	f := &Fine{Interval: s.Interval, Every: s.levelEvery(), Width: s.settleWidth(),
-		Level: values(s.levels(EndToEnd)), Publish: values(s.levels(Publish)), Settling: values(s.settling()), Together: c.together()}
+		Level: values(s.levels(EndToEnd)), Publish: values(s.levels(Publish)), Settling: values(s.settling()), Together: c.together(), Bounds: c.bounds()}
 	for _, e := range s.Events {
 		if e.Kind != "fault" {
 			continue
@@ -251,13 +255,14 @@ type fineRecord struct {
 	Due        []int64 `json:"due,omitempty"`
 	P99        []int64 `json:"p99_ns,omitempty"`
 	Together   []int64 `json:"together_ns,omitempty"`
+	Bounds     []int64 `json:"bounds_ns,omitempty"`
 }
 
 func newFineRecord(f *Fine) *fineRecord {
 	if f == nil {
 		return nil
 	}
-	return &fineRecord{int64(f.Interval), int64(f.Every), f.Level, f.Publish, int64(f.Width), f.Settling, f.Due, f.P99, f.Together}
+	return &fineRecord{int64(f.Interval), int64(f.Every), f.Level, f.Publish, int64(f.Width), f.Settling, f.Due, f.P99, f.Together, f.Bounds}
 }
 
 func (r *fineRecord) into(s *StepDigest) error {
@@ -273,9 +278,10 @@ func (r *fineRecord) into(s *StepDigest) error {
 	}
 	if r.IntervalNs <= 0 || !within(r.EveryNs, max(len(r.Level), len(r.Publish))) || !within(r.WidthNs, len(r.Settling)) ||
 		len(r.Due) != len(r.P99) || !within(int64(time.Second), len(r.Due)) || slices.ContainsFunc(r.Due, func(n int64) bool { return n < 0 }) ||
-		len(r.Together) > int(NumKinds) || slices.ContainsFunc(r.Together, func(ns int64) bool { return ns < 0 || ns > end }) {
+		len(r.Together) > int(NumKinds) || slices.ContainsFunc(r.Together, func(ns int64) bool { return ns < 0 || ns > end }) ||
+		len(r.Bounds) > 2*int(NumKinds)*len(DefaultPercentiles) || slices.ContainsFunc(r.Bounds, func(ns int64) bool { return ns < 0 }) {
 		return fmt.Errorf("what was kept of intervals of %d ns: %d levels of %d ns, %d of %d ns, %d and %d seconds", r.IntervalNs, len(r.Level), r.EveryNs, len(r.Settling), r.WidthNs, len(r.Due), len(r.P99))
 	}
-	s.Fine = &Fine{time.Duration(r.IntervalNs), time.Duration(r.EveryNs), r.Level, r.Publish, time.Duration(r.WidthNs), r.Settling, r.Due, r.P99, r.Together}
+	s.Fine = &Fine{time.Duration(r.IntervalNs), time.Duration(r.EveryNs), r.Level, r.Publish, time.Duration(r.WidthNs), r.Settling, r.Due, r.P99, r.Together, r.Bounds}
 	return nil
 }

@@ -68,7 +68,7 @@ func fuzzedFine(interval, every, width int64, b []byte) *fineRecord {
 	for i := range n {
 		n[i] = int(next() % 64)
 	}
-	return &fineRecord{interval, every, series(n[0]), series(n[1]), width, series(n[2]), series(n[3]), series(n[4]), series(n[4] % int(NumKinds+1))}
+	return &fineRecord{interval, every, series(n[0]), series(n[1]), width, series(n[2]), series(n[3]), series(n[4]), series(n[4] % int(NumKinds+1)), series(n[3])}
 }
 
 // FuzzFine puts anything in the place of what a digest kept of intervals that

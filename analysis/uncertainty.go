@@ -62,6 +62,34 @@ func (c *cut) together() []int64 {
 	return out
 }
 
+// bounds are the intervals under the cut of c, as Fine has them.
+func (c *cut) bounds() []int64 {
+	var out []int64
+	for k := range NumKinds {
+		l := c.summary.Latencies[k.String()]
+		c.interval(k, &l)
+		for _, percent := range DefaultPercentiles {
+			p := l.Percentiles[FormatPercent(percent)]
+			out = append(out, p.LowNs, p.HighNs)
+		}
+	}
+	return out
+}
+
+// keptInterval is an interval that a digest kept, of a cut that is the default one;
+// 0 and 0 for none.
+func (c *cut) keptInterval(k Kind, percent float64) (low, high int64) {
+	f, i := c.step.Fine, slices.Index(DefaultPercentiles, percent)
+	at := 2 * (int(k)*len(DefaultPercentiles) + i)
+	if f == nil || i < 0 || at+1 >= len(f.Bounds) || f.Bounds[at] > f.Bounds[at+1] {
+		return 0, 0
+	}
+	if usual := (View{}).keptOf(c.step); usual.from != c.warmup || usual.to != c.end {
+		return 0, 0
+	}
+	return f.Bounds[at], f.Bounds[at+1]
+}
+
 // StepBlocks are blocks of a step, each at least two autocorrelation times of each
 // of the percentiles of a latency, and whole commit intervals, since latency rises
 // and falls in one. They are made of its kept intervals; ns are
@@ -106,11 +134,20 @@ func MayHaveIntervals(s *StepDigest, v View) bool {
 // one where there are fewer than 20 blocks, or where the samples reach messages
 // that never came.
 func (c *cut) interval(k Kind, l *LatencySummary) {
-	if c.step.imported() || int(c.blocks) < stats.MinBlocks || len(c.kept) < stats.MinBlocks {
+	if c.step.imported() || int(c.blocks) < stats.MinBlocks {
 		return
 	}
 	percents, qs, ns := c.intervalled(*l)
-	if len(percents) == 0 {
+	if len(percents) > 0 && len(c.kept) < stats.MinBlocks { // of longer intervals than they are computed from
+		for i, percent := range percents {
+			if low, high := c.keptInterval(k, percent); low > 0 && low <= ns[i] && high >= ns[i] {
+				p := l.Percentiles[FormatPercent(percent)]
+				p.LowNs, p.HighNs = low, high
+				l.Percentiles[FormatPercent(percent)] = p
+			}
+		}
+	}
+	if len(percents) == 0 || len(c.kept) < stats.MinBlocks {
 		return
 	}
 	blocks, seen, _ := StepBlocks(c.step, k, c.samples(k), c.step.commitInterval, percents, ns)

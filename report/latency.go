@@ -150,7 +150,10 @@ func (b *builder) latencies(w *writer, s analysis.StepSummary) {
 	}
 	w.raw(`<th scope="col" class="num">` + texts.Max + `</th></tr></thead><tbody>`)
 	none := ""
-	if spread(slices.Collect(maps.Values(s.Latencies))...) {
+	if b.crowded() {
+		// Only the latency of the figures has intervals: a dash would say that the
+		// others cannot have any.
+	} else if spread(slices.Collect(maps.Values(s.Latencies))...) {
 		none = "–"
 	} else if t := b.digestStep(s); b.o.Part != "" && t != nil && analysis.MayHaveIntervals(t, b.v) {
 		none = texts.IntervalLater // the whole page will have them

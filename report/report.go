@@ -177,9 +177,10 @@ type builder struct {
 }
 
 // interval tells which latencies have the intervals of their percentiles: what
-// stands in the table per rate, and all of the steps in depth.
+// stands in the table per rate, and all of the steps in depth, unless a page has so
+// many of them that it must be sparing.
 func (b *builder) interval(s *analysis.StepDigest, k analysis.Kind) bool {
-	return k == b.v.Kind || b.o.Place == nil || *b.o.Place == Place{s.Step, s.Repeat}
+	return k == b.v.Kind || !b.crowded() && (b.o.Place == nil || *b.o.Place == Place{s.Step, s.Repeat})
 }
 
 func (b *builder) style() figure.Style {

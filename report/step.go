@@ -155,7 +155,7 @@ func (b *builder) more(w *writer, s analysis.StepSummary) error {
 // one for readers without scripts.
 func (b *builder) crowded() bool {
 	const few = 3
-	return b.o.Place == nil && len(b.sum.Steps) > few
+	return b.o.Place == nil && len(b.d.Steps) > few
 }
 
 // crowdedSlowest is how many slow messages such a page lists of each step.

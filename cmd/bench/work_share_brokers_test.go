@@ -45,3 +45,9 @@ func TestAWorkerOfASharedGroupIsKilledOnRedis(t *testing.T) {
 	shoot(t, all, "shot-redis")
 	othersHadAll(t, all, "shot-redis")
 }
+
+// shareAGroup is TestWorkersShareAGroup on one server.
+func shareAGroup(t *testing.T, queue, run string, flags ...string) {
+	t.Helper()
+	sharedAll(t, startShared(t, queue, flags, run), run)
+}

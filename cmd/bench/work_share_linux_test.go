@@ -100,12 +100,6 @@ func TestWorkersShareAGroup(t *testing.T) {
 	}
 }
 
-// shareAGroup is the same on one server.
-func shareAGroup(t *testing.T, queue, run string, flags ...string) {
-	t.Helper()
-	sharedAll(t, startShared(t, queue, flags, run), run)
-}
-
 // sharedAll waits for the workers, and holds what each received against the log.
 func sharedAll(t *testing.T, all []*process, run string) {
 	t.Helper()

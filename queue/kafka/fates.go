@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -32,75 +31,6 @@ func (*message) Err() error                        { return nil }
 func (*message) Value(any) any                     { return nil }
 
 var _ context.Context = (*message)(nil)
-
-// slab is the memory of messages that were taken together. It is used again when
-// the last of them has its fate.
-type slab struct {
-	messages []message
-	bytes    []byte
-	headers  []kgo.RecordHeader
-	open     atomic.Int64
-	failed   atomic.Bool // a request may still hold it
-}
-
-// slab makes room for copies of a batch.
-func (p *Producer) slab(batch []queue.Message) *slab {
-	s, _ := p.slabs.Get().(*slab)
-	if s == nil {
-		s = new(slab)
-	}
-	bytes, headers := 0, 0
-	for i := range batch {
-		bytes += int(size(&batch[i]))
-		headers += len(batch[i].Headers)
-	}
-	if cap(s.messages) < len(batch) {
-		s.messages = make([]message, len(batch), max(len(batch), min(chunk, 2*cap(s.messages))))
-	}
-	if cap(s.bytes) < bytes {
-		s.bytes = make([]byte, 0, bytes+bytes/4)
-	}
-	if cap(s.headers) < headers {
-		s.headers = make([]kgo.RecordHeader, 0, headers)
-	}
-	s.messages, s.bytes, s.headers = s.messages[:len(batch)], s.bytes[:0], s.headers[:0]
-	s.open.Store(int64(len(batch)))
-	return s
-}
-
-// fill copies message i of a batch.
-func (s *slab) fill(i int, from *queue.Message, topic string) *message {
-	m := &s.messages[i]
-	*m = message{slab: s, size: size(from), partition: from.Partition}
-	m.record = kgo.Record{Topic: topic, Value: s.copy(from.Payload), Context: m}
-	if m.record.Value == nil {
-		m.record.Value = []byte{} // an empty message, and no tombstone
-	}
-	if from.Key != nil {
-		if m.record.Key = s.copy(from.Key); m.record.Key == nil {
-			m.record.Key = []byte{}
-		}
-	}
-	if len(from.Headers) == 0 {
-		return m
-	}
-	begin := len(s.headers)
-	for _, h := range from.Headers {
-		s.headers = append(s.headers, kgo.RecordHeader{Key: h.Name, Value: s.copy(h.Value)})
-	}
-	m.record.Headers = s.headers[begin:len(s.headers):len(s.headers)]
-	return m
-}
-
-// copy returns nil for nothing.
-func (s *slab) copy(b []byte) []byte {
-	if len(b) == 0 {
-		return nil
-	}
-	begin := len(s.bytes)
-	s.bytes = append(s.bytes, b...)
-	return s.bytes[begin:len(s.bytes):len(s.bytes)]
-}
 
 // promise is told of each message's fate by the client, one after the other.
 func (p *Producer) promise(r *kgo.Record, err error) {
@@ -131,7 +61,7 @@ func (p *Producer) promise(r *kgo.Record, err error) {
 		m.slab.failed.Store(true)
 	}
 	if m.slab.open.Add(-1) == 0 && !m.slab.failed.Load() {
-		p.slabs.Put(m.slab)
+		p.slabs.put(m.slab)
 	}
 	if p.txn == nil {
 		signal(p.wake)

@@ -30,7 +30,7 @@ type Producer struct {
 	wake       chan struct{} // told when fates are known
 	done       chan struct{} // closed when the last fate was told
 	once       sync.Once
-	slabs      sync.Pool
+	slabs      slabs
 	fate       func(*kgo.Record, error) // promise, made a function once
 	hooks      *hooks
 	stamps     *stamps // nil where the broker tells none
@@ -203,7 +203,7 @@ func (p *Producer) take(batch []queue.Message) error {
 	p.mu.Lock()
 	first := p.taken - int64(len(batch))
 	p.mu.Unlock()
-	s := p.slab(batch)
+	s := p.slabs.take(batch)
 	for i := range batch {
 		m := s.fill(i, &batch[i], p.q.cfg.Topic)
 		m.seq = first + int64(i)

@@ -233,15 +233,15 @@ func (r *stepRecord) stepDigest() (*StepDigest, error) {
 			return nil, fmt.Errorf("interval %d goes from %s to %s", i, iv.Start, iv.End)
 		}
 		iv.Scheduled = c.Scheduled[i]
-		if c.Unknown != nil {
+		if len(c.Unknown) > 0 {
 			iv.Unknown = c.Unknown[i]
 		}
-		if c.Parts != nil {
+		if len(c.Parts) > 0 {
 			if iv.Parts = c.Parts[i]; iv.Parts < 0 {
 				return nil, fmt.Errorf("interval %d of %d parts", i, iv.Parts)
 			}
 		}
-		if c.BlockedNs != nil {
+		if len(c.BlockedNs) > 0 {
 			iv.Blocked = time.Duration(c.BlockedNs[i])
 		}
 	}

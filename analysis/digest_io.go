@@ -375,7 +375,7 @@ func (p *digestParser) finishStep() error {
 				return fmt.Errorf("%s of interval %d: %w", seriesName(k), i, err)
 			}
 		}
-		if p.own != nil && p.own[i] {
+		if len(p.own) > 0 && p.own[i] {
 			iv.OwnLag = iv.Latency[SendLag]
 		}
 	}

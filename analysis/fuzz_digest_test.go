@@ -3,6 +3,7 @@ package analysis
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -30,6 +31,13 @@ func FuzzReadDigest(f *testing.F) {
 	r := rand.New(rand.NewPCG(9, 9))
 	f.Add(write(f, randomDigest(r)))
 	f.Add(write(f, fineDigest(f)))
+	for _, column := range []string{"unknown", "parts", "blocked_ns", "own_is_lag", "scheduled"} { // there, and empty
+		f.Add(fmt.Appendf(nil, `#[%s manifest {}]
+#[%[1]s step {"intervals":{"edges_ns":[0,1],"scheduled":[0],%q:[]}}]
+#[StartTime: 0 (seconds since epoch)]
+"Tag=step=0/repeat=0/own_lag",0,1,1,HISTFAAAABx4nJNpmSzMwMDAzAABzFCaEUoz2X+AMIBKAAVTAbg=
+`, DigestSchema, column))
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		before := allocated()
 		d, err := ReadDigest(bytes.NewReader(data))

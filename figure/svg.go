@@ -29,7 +29,7 @@ func finishSVG(s string, f Figure) (string, error) {
 	if strings.Contains(body, "font-variant") {
 		return "", fmt.Errorf("figure %s: vgsvg wrote its font in a form that is not known here", f.Name)
 	}
-	body = shortPaths(body)
+	body = joinLines(shortPaths(body))
 	// vgsvg names PNG bytes JPEG, and would keep the image's own proportions.
 	body = strings.ReplaceAll(body, ` xlink:href="data:image/jpg;base64,`, ` preserveAspectRatio="none" style="image-rendering:pixelated" xlink:href="data:image/png;base64,`)
 	body = anchor(body, markMiddle, "middle")

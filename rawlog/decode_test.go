@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/parquet-go/parquet-go/encoding/delta"
 	"github.com/parquet-go/parquet-go/encoding/rle"
@@ -193,4 +194,17 @@ func FuzzRLE(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A text that is not UTF-8 can still be told from others, and be written as JSON.
+func TestTextsAreReadable(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "", "group": "group", "日本語\ufffd": "日本語\ufffd", "\xc9": `\xc9`, "a\xffb\xc3\xa9\xe2\x82": `a\xffbé\xe2\x82`,
+	} {
+		data := append([]byte{byte(len(text)), 0, 0, 0}, text...)
+		got, err := plainStrings(nil, data, 1)
+		if err != nil || got[0] != want || !utf8.ValidString(got[0]) {
+			t.Errorf("%q is read as %q, %v; want %q", text, got, err, want)
+		}
+	}
 }

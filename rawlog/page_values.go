@@ -2,6 +2,9 @@ package rawlog
 
 import (
 	"encoding/binary"
+	"fmt"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/parquet-go/parquet-go/format"
 )
@@ -225,8 +228,27 @@ func plainStringsOf(dst []string, data []byte, n int) (all []string, rest []byte
 	text := string(data[:len(data)-len(rest)])
 	for range n {
 		size := int(binary.LittleEndian.Uint32([]byte(text[:4])))
-		dst = append(dst, text[4:4+size])
+		dst = append(dst, readable(text[4:4+size]))
 		text = text[4+size:]
 	}
 	return dst, rest, nil
+}
+
+// readable is a text in UTF-8, which Parquet's strings and JSON have to be. A byte
+// that is none is written as \xNN, so that two names stay two.
+func readable(text string) string {
+	if utf8.ValidString(text) {
+		return text
+	}
+	var b strings.Builder
+	for len(text) > 0 {
+		r, n := utf8.DecodeRuneInString(text)
+		if r == utf8.RuneError && n == 1 {
+			fmt.Fprintf(&b, `\x%02x`, text[0])
+		} else {
+			b.WriteString(text[:n])
+		}
+		text = text[n:]
+	}
+	return b.String()
 }

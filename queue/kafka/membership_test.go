@@ -19,7 +19,7 @@ func TestAStalledConsumerStaysInItsGroup(t *testing.T) {
 		cfg := config(k)
 		cfg.Partitions, cfg.MaxBacklog = 2, backlog
 		s := &cfg.Settings.Consumer
-		s.Session, s.Heartbeat, s.Rebalance = 300*time.Millisecond, 50*time.Millisecond, 300*time.Millisecond
+		s.Session, s.Heartbeat, s.Rebalance = 900*time.Millisecond, 50*time.Millisecond, 900*time.Millisecond
 		q := created(t, cfg)
 		c := consume(t, q, "g", queue.Start{})
 		p := produce(t, q)
@@ -31,7 +31,7 @@ func TestAStalledConsumerStaysInItsGroup(t *testing.T) {
 			t.Fatal(err)
 		}
 		before := c.kinds()
-		time.Sleep(900 * time.Millisecond)
+		time.Sleep(2700 * time.Millisecond)
 		if held := len(held(c)); backlog > 0 && held > backlog {
 			t.Errorf("a backlog of %d holds %d", backlog, held)
 		}

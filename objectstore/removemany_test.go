@@ -14,6 +14,12 @@ import (
 // delete so is deleted one by one, whatever its reason is.
 func TestManyAreDeletedAtOnce(t *testing.T) {
 	two := `<DeleteResult><Error><Key>p/run/7</Key><Code>AccessDenied</Code></Error><Error><Key>p/run/8</Key><Code>InternalError</Code></Error></DeleteResult>`
+	var all strings.Builder
+	all.WriteString("<DeleteResult>")
+	for i := range 17 {
+		fmt.Fprintf(&all, "<Error><Key>p/run/%d</Key><Code>AccessDenied</Code></Error>", i)
+	}
+	all.WriteString("</DeleteResult>")
 	for _, c := range []struct {
 		name      string
 		n         int
@@ -28,6 +34,7 @@ func TestManyAreDeletedAtOnce(t *testing.T) {
 		{"not permitted", 40, []*http.Response{answer(403, "AccessDenied")}, 1, 40, ""},
 		{"overloaded for a moment", 40, []*http.Response{answer(503, "SlowDown"), answer(500, "InternalError")}, 3, 0, ""},
 		{"two are refused", 40, nil, 1, 2, two},
+		{"all are refused", 17, nil, 1, 17, all.String()},
 		{"few", 3, nil, 0, 3, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -36,21 +36,20 @@ func (s *s3Store) deleteMany(ctx context.Context, keys []string) (left []string,
 	if len(batch) == 0 {
 		return left, nil
 	}
-	refused := 0
 	err = s.call(ctx, "delete", keys[0], func(ctx context.Context) error {
 		left = left[:len(keys)-len(batch)]
-		refused = 0
 		results, err := s.core.RemoveObjectsWithIter(ctx, s.addr.Bucket, slices.Values(batch), minio.RemoveObjectsOptions{})
 		if err != nil {
 			return err
 		}
 		for r := range results {
-			if r.Err == nil {
-				continue
-			}
-			err, refused = r.Err, refused+1
-			if len(r.ObjectName) > len(s.prefix) {
-				left = append(left, r.ObjectName[len(s.prefix):])
+			var answer minio.ErrorResponse
+			switch {
+			case r.Err == nil:
+			case errors.As(r.Err, &answer) && answer.StatusCode == 0 && len(r.ObjectName) > len(s.prefix):
+				left = append(left, r.ObjectName[len(s.prefix):]) // refused alone, by an answer that went well
+			default:
+				err = r.Err
 			}
 		}
 		if err == nil {
@@ -60,7 +59,7 @@ func (s *s3Store) deleteMany(ctx context.Context, keys []string) (left []string,
 	})
 	var answer minio.ErrorResponse
 	switch {
-	case err == nil, refused > 0 && refused < len(batch) && len(left) == len(keys)-len(batch)+refused:
+	case err == nil:
 		return left, nil
 	case errors.As(err, &answer) && (answer.StatusCode == http.StatusNotImplemented || answer.StatusCode/100 == 4 && !failedStatus(answer.StatusCode)):
 		return keys, nil

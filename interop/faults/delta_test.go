@@ -40,13 +40,17 @@ func gone(d time.Duration) func(time.Duration) bool {
 
 // plans are what happens to requests. The chances are those of a bad day.
 func plans(d time.Duration) map[string]fault {
+	silent := .003
+	if d < time.Minute { // of some 250 requests
+		silent = .025
+	}
 	return map[string]fault{
 		"answers-lost": {"2 % of requests each: 500 and a cut connection after the server had done it, a cut before, 500, half a body", faultproxy.Plan{Chance: map[faultproxy.Kind]float64{
 			faultproxy.LostByError: .02, faultproxy.LostByCut: .02, faultproxy.CutBefore: .02, faultproxy.ServerError: .02, faultproxy.Truncated: .02}}},
 		"overloaded": {"5 % of requests 503 with `Retry-After`, and at most 400 requests per second and prefix", faultproxy.Plan{Chance: map[faultproxy.Kind]float64{faultproxy.SlowDown: .05}, PerPrefix: 400}},
 		"far-away": {"10 to 40 ms of latency, 30 MB/s, one request in 200 a second late", faultproxy.Plan{
 			Latency: 10 * time.Millisecond, Jitter: 30 * time.Millisecond, Bandwidth: 30 << 20, Chance: map[faultproxy.Kind]float64{faultproxy.Slow: .005}, SlowFor: time.Second}},
-		"half-open": {"3 of 1,000 requests get no answer, and their connection stays open", faultproxy.Plan{Chance: map[faultproxy.Kind]float64{faultproxy.HalfOpen: .003}, SlowFor: min(time.Minute, 2*d)}},
+		"half-open": {fmt.Sprintf("%v of 1,000 requests get no answer, and their connection stays open", 1000*silent), faultproxy.Plan{Chance: map[faultproxy.Kind]float64{faultproxy.HalfOpen: silent}, SlowFor: min(time.Minute, 2*d)}},
 		"gone":      {"the store is gone for a quarter of the run, a minute at most", faultproxy.Plan{Down: gone(d)}},
 		"damaged":   {"1 % of answers come with a changed byte, 1 % with a wrong checksum", faultproxy.Plan{Chance: map[faultproxy.Kind]float64{faultproxy.Damaged: .01, faultproxy.Misstated: .01}}},
 	}

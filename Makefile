@@ -56,7 +56,7 @@ test-wasm:
 
 test-browser: page
 	scripts/need-chromium.sh
-	cd interop/browser && $(GO) test ./...
+	cd interop/browser && $(GO) test -timeout 25m ./...
 
 # What a row of the log costs: to record, to encode and store, in bytes.
 bench-log:

@@ -221,12 +221,23 @@ func (b *tab) event(ev any) {
 // figure takes a minute.
 const within = 4 * time.Minute
 
+// do does one step after the other. The page may draw itself anew between the finding
+// of an element and the click on it: then it is found again.
 func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, within)
 	defer cancel()
-	if err := chromedp.Do(ctx, steps...); err != nil {
-		b.t.Fatal(err)
+	for _, step := range steps {
+		err := chromedp.Do(ctx, step)
+		for range 5 {
+			if err == nil || !strings.Contains(err.Error(), "Could not find node") {
+				break
+			}
+			err = chromedp.Do(ctx, step)
+		}
+		if err != nil {
+			b.t.Fatal(err)
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	goruntime "runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -244,26 +245,42 @@ func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 // eval evaluates JavaScript in the page.
 func eval[T any](b *tab, js string) T {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, within)
-	defer cancel()
-	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](js, chromedp.EvalAwaitPromise))
+	v, err := evaluated[T](b, js)
 	if err != nil {
 		b.t.Fatalf("%v: %s", err, js)
 	}
 	return v
 }
 
-// wait waits until a JavaScript expression is true.
+func evaluated[T any](b *tab, js string) (T, error) {
+	ctx, cancel := context.WithTimeout(b.ctx, within)
+	defer cancel()
+	return chromedp.Run(ctx, chromedp.Evaluate[T](js, chromedp.EvalAwaitPromise))
+}
+
+// wait waits until a JavaScript expression is true, of a page that may still be going
+// to another one.
 func (b *tab) wait(js string) { b.t.Helper(); b.waitFor(js, within) }
 
 // waitLong waits for what reads hundreds of megabytes.
 func (b *tab) waitLong(js string) { b.t.Helper(); b.waitFor(js, 2*within) }
 
+// leaving says that the page was gone before it answered.
+func leaving(err error) bool {
+	return slices.ContainsFunc([]string{"navigated or closed", "Execution context was destroyed", "Cannot find context"}, func(text string) bool {
+		return strings.Contains(err.Error(), text)
+	})
+}
+
 func (b *tab) waitFor(js string, within time.Duration) {
 	b.t.Helper()
 	for end := time.Now().Add(within); ; time.Sleep(20 * time.Millisecond) {
-		if eval[bool](b, "Boolean("+js+")") {
+		is, err := evaluated[bool](b, "Boolean("+js+")")
+		if is {
 			return
+		}
+		if err != nil && !leaving(err) {
+			b.t.Fatalf("%v: %s", err, js)
 		}
 		if time.Now().After(end) {
 			b.t.Fatalf("after %v still not: %s\n%s", within, js, eval[string](b, `["#page-error","#view-error","#status"].map(s => s+": "+(document.querySelector(s)||{}).textContent).join("\n")`))

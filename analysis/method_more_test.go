@@ -15,7 +15,7 @@ import (
 
 // runnersExamples are those of docs/method.md that other tests compute: those of the
 // runner and of its search, and of what has to be read from a log.
-var runnersExamples = []string{"schedule", "open messages", "search", "order"}
+var runnersExamples = []string{"instrument", "schedule", "open messages", "search", "order"}
 
 // counted1s makes a joiner of a step of one second.
 func counted1s() (*StepDigest, *joiner) {
@@ -126,6 +126,28 @@ var moreExamples = map[string]func(t *testing.T, in string) string{
 		j.finish()
 		a := s.Accounting
 		return fmt.Sprintf("received %d, duplicates %d, foreign %d, lost %d", a.Received, a.Duplicates, a.Foreign, a.Lost)
+	},
+	"unacked": func(t *testing.T, in string) string {
+		s, j := counted1s()
+		fates := map[int64]rawlog.Status{}
+		for name, status := range map[string]rawlog.Status{"acked": rawlog.Acked, "failed": rawlog.Failed, "unconfirmed": rawlog.Unconfirmed} {
+			for _, seq := range numbers(t, part(in, name)) {
+				fates[int64(seq)] = status
+			}
+		}
+		for i := range int64(len(fates)) {
+			at, acked := testStart+i*1e6, int64(rawlog.Null)
+			if fates[i] == rawlog.Acked {
+				acked = at + 1e6
+			}
+			j.row(0, i, at, at, acked, 0, fates[i])
+		}
+		for i, seq := range numbers(t, part(in, "received")) {
+			j.delivery(0, 0, int64(seq), testStart+1e8+int64(i)*1e6, rawlog.Null)
+		}
+		j.finish()
+		a := s.Accounting
+		return fmt.Sprintf("received %d, lost %d, received although not acknowledged %d", a.Received, a.Lost, a.ReceivedUnacked)
 	},
 	"error": func(t *testing.T, in string) string {
 		worst, off := 0.0, int64(0)

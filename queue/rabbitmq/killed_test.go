@@ -4,25 +4,16 @@ package rabbitmq
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"crypto/x509/pkix"
 	"encoding/binary"
-	"encoding/pem"
+	"errors"
 	"fmt"
-	"math/big"
-	"net"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"queuebench/queue"
-	"queuebench/queue/broker"
 )
 
 // load is a producer and a consumer of a queue on a node of a test's own, and what
@@ -76,12 +67,24 @@ func (l *load) fates() (acked, failed int) {
 	return len(l.acked), len(l.failed)
 }
 
+// futile is how many messages may fail in a row, none being acknowledged, before a
+// load gives up: many times what may be under way when a server is killed.
+const futile = 20_000
+
 // send sends messages that carry their numbers until so many more are acknowledged
-// or have failed.
-func (l *load) send(acked, failed int) {
+// or have failed. It says whether that went on to the end: a server that takes
+// messages and confirms none is given up.
+func (l *load) send(acked, failed int) bool {
 	l.t.Helper()
 	a, f := l.fates()
+	before, since := a, f
 	for wantA, wantF := a+acked, f+failed; a < wantA || f < wantF; a, f = l.fates() {
+		if a > before {
+			before, since = a, f
+		}
+		if f-since > max(futile, failed) {
+			return false
+		}
 		ms := make([]queue.Message, 20)
 		for i := range ms {
 			ms[i] = queue.Message{Payload: binary.LittleEndian.AppendUint64(nil, l.sent+uint64(i))}
@@ -89,9 +92,20 @@ func (l *load) send(acked, failed int) {
 		took, err := l.p.Send(l.ctx, ms)
 		l.sent += uint64(took)
 		if err != nil {
-			l.t.Fatalf("%v: %d acknowledged and %d failed of %d", err, a, f, l.sent)
+			l.t.Fatalf("%v: %d acknowledged and %d failed of %d, the last with: %v", err, a, f, l.sent, l.last())
 		}
 	}
+	return true
+}
+
+// last is why the last of the messages that failed did.
+func (l *load) last() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.failed) == 0 {
+		return nil
+	}
+	return l.failed[len(l.failed)-1]
 }
 
 // settle waits until each message has its fate, and all that are acknowledged came.
@@ -126,32 +140,60 @@ func (l *load) settle() {
 func TestAKilledServerLosesNothingConfirmed(t *testing.T) {
 	for _, kind := range []Type{Classic, Quorum} {
 		t.Run(string(kind), func(t *testing.T) {
-			n := startNode(t)
-			q, err := New(t.Context(), Config{URL: fmt.Sprintf("amqp://127.0.0.1:%d/", n.port), Name: "killed", Type: kind, MaxPending: 500, ConfirmTimeout: 5 * time.Second})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer q.Close()
-			if err := q.Create(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			if kind == Quorum {
-				n.registered(t, "killed")
-			}
-			l := newLoad(t, q)
-			l.send(1000, 0)
-			n.kill()
-			n.start(t)
-			l.send(1000, 0)
-			l.settle()
-			if kind == Quorum {
-				leaderless(t, n, l)
-			}
-			if err := q.Remove(l.ctx); err != nil {
-				t.Error(err)
+			for try := 1; !survives(t, kind); try++ {
+				if try == 3 {
+					t.Fatal("the server lost its own queue three times out of three")
+				}
 			}
 		})
 	}
+}
+
+// survives kills a server under a load and starts it again. It is false where the
+// server itself says that it did not recover the queue, as it once was with RabbitMQ
+// 3.10 on a busy host: nothing can be said of its messages then, but that the producer
+// must be told of each that it has no queue.
+func survives(t *testing.T, kind Type) bool {
+	n := startNode(t)
+	q, err := New(t.Context(), Config{URL: fmt.Sprintf("amqp://127.0.0.1:%d/", n.port), Name: "killed", Type: kind, MaxPending: 500, ConfirmTimeout: 5 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer q.Close()
+	if err := q.Create(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if kind == Quorum {
+		n.registered(t, "killed")
+	}
+	l := newLoad(t, q)
+	if !l.send(1000, 0) {
+		t.Fatalf("a server that was never killed confirmed nothing: %v", l.last())
+	}
+	n.kill()
+	n.start(t)
+	if !l.send(1000, 0) {
+		queues := n.ctl(t, "list_queues", "name", "state", "messages")
+		bindings := n.ctl(t, "list_bindings", "source_name", "destination_name")
+		state := fmt.Sprintf("%d of %d messages failed, the last with: %v\n%s%s%s", len(l.failed), l.sent, l.last(), queues, bindings, n.logged())
+		name := q.queueName(firstGroup, 0)
+		if strings.Contains(queues, name+"\trunning") && strings.Contains(bindings, "killed\t"+name) {
+			t.Fatalf("the server has the queue, and confirms nothing: %s", state)
+		}
+		if err := l.last(); !errors.Is(err, errReturned) && !errors.Is(err, errNack) && !strings.Contains(err.Error(), "NOT_FOUND - no exchange") {
+			t.Fatalf("the server has lost the queue, and the producer is told something else: %s", state)
+		}
+		t.Logf("the server did not recover its queue: %s", state)
+		return false
+	}
+	l.settle()
+	if kind == Quorum {
+		leaderless(t, n, l)
+	}
+	if err := q.Remove(l.ctx); err != nil {
+		t.Error(err)
+	}
+	return true
 }
 
 // leaderless starts a server again whose quorum queue has no leader then: RabbitMQ
@@ -164,7 +206,9 @@ func leaderless(t *testing.T, n *node, l *load) {
 		t.Fatal(err)
 	}
 	n.start(t)
-	l.send(0, 1200) // more than twice of what may be under way
+	if !l.send(0, 1200) { // more than twice of what may be under way
+		t.Fatalf("%v", l.last())
+	}
 	told := 0
 	for _, err := range l.failed {
 		if strings.Contains(err.Error(), "the server confirmed none of") {
@@ -175,102 +219,10 @@ func leaderless(t *testing.T, n *node, l *load) {
 		t.Errorf("%d of %d failures say that nothing was confirmed, such as: %v", told, len(l.failed), l.failed[len(l.failed)-1])
 	}
 	n.ctl(t, "eval", `ra:trigger_election({'%2F_killed.-first.0', node()}).`)
-	l.send(1000, 0)
+	if !l.send(1000, 0) {
+		t.Fatalf("the queue has a leader, and the server confirms nothing: %v\n%s", l.last(), n.logged())
+	}
 	if err := l.p.Flush(l.ctx); err != nil {
 		t.Error(err)
-	}
-}
-
-// authority signs a certificate for the server and one for a client.
-func authority(t *testing.T) (ca, cert, key string) {
-	t.Helper()
-	dir := t.TempDir()
-	write := func(name, kind string, der []byte) string {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
-	root, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	own, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test authority"}, NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}
-	signed, err := x509.CreateCertificate(rand.Reader, template, template, &root.PublicKey, root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	leaf := &x509.Certificate{SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "localhost"}, NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}}
-	der, err := x509.CreateCertificate(rand.Reader, leaf, template, &own.PublicKey, root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	secret, err := x509.MarshalPKCS8PrivateKey(own)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return write("ca.pem", "CERTIFICATE", signed), write("cert.pem", "CERTIFICATE", der), write("key.pem", "PRIVATE KEY", secret)
-}
-
-// TLS with a client's certificate works, and is refused without one and by an
-// authority that is not trusted.
-func TestTLS(t *testing.T) {
-	ca, cert, key := authority(t)
-	otherCA, _, _ := authority(t)
-	n := startNode(t, "listeners.ssl.default = 127.0.0.1:PORT", "ssl_options.cacertfile = "+ca, "ssl_options.certfile = "+cert, "ssl_options.keyfile = "+key,
-		"ssl_options.verify = verify_peer", "ssl_options.fail_if_no_peer_cert = true")
-	for _, c := range []struct {
-		name  string
-		url   string
-		id    broker.Identity
-		works bool
-	}{
-		{"a client's certificate", "amqps", broker.Identity{CAFile: ca, CertFile: cert, KeyFile: key}, true},
-		{"asked for by the authority alone", "amqp", broker.Identity{CAFile: ca, CertFile: cert, KeyFile: key}, true},
-		{"no certificate", "amqps", broker.Identity{CAFile: ca}, false},
-		{"an authority that is not trusted", "amqps", broker.Identity{CAFile: otherCA, CertFile: cert, KeyFile: key}, false},
-		{"no TLS", "amqp", broker.Identity{}, false},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-			defer cancel()
-			q, err := New(ctx, Config{URL: fmt.Sprintf("%s://127.0.0.1:%d/", c.url, n.port), Name: "tls", Identity: c.id})
-			if (err == nil) != c.works {
-				t.Fatalf("it ended with %v", err)
-			}
-			if err != nil {
-				if !strings.Contains(err.Error(), "127.0.0.1") {
-					t.Errorf("the error does not name the server: %v", err)
-				}
-				return
-			}
-			defer q.Close()
-			if err := q.Create(ctx); err != nil {
-				t.Fatal(err)
-			}
-			defer q.Remove(ctx)
-			p, err := q.Producer(ctx, queue.ProducerConfig{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer p.Close()
-			if _, err := p.Send(ctx, []queue.Message{{Payload: []byte("hello")}}); err != nil {
-				t.Fatal(err)
-			}
-			r, err := q.Consumer(ctx, queue.ConsumerConfig{Group: "g"})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer r.Close()
-			if batch, err := r.Receive(ctx); err != nil || len(batch) != 1 || string(batch[0].Payload) != "hello" {
-				t.Errorf("%d messages, %v", len(batch), err)
-			}
-		})
 	}
 }

@@ -132,12 +132,29 @@ func (n *node) registered(t *testing.T, name string) {
 	t.Fatalf("the queue %s is not in %s after a minute", name, n.list(t))
 }
 
-// ctl runs rabbitmqctl on the server.
-func (n *node) ctl(t *testing.T, args ...string) {
+// ctl is what rabbitmqctl prints for the server.
+func (n *node) ctl(t *testing.T, args ...string) string {
 	t.Helper()
-	cmd := exec.Command("/usr/lib/rabbitmq/bin/rabbitmqctl", append([]string{"-n", fmt.Sprintf("queuebench-%d@localhost", n.port)}, args...)...)
+	cmd := exec.Command("/usr/lib/rabbitmq/bin/rabbitmqctl", append([]string{"-q", "-n", fmt.Sprintf("queuebench-%d@localhost", n.port)}, args...)...)
 	cmd.Env = n.env
-	if out, err := cmd.CombinedOutput(); err != nil {
+	out, err := cmd.CombinedOutput()
+	if err != nil {
 		t.Fatalf("rabbitmqctl %v: %v\n%s", args, err, out)
 	}
+	return string(out)
+}
+
+// logged is what the server wrote of what it recovered and of what went wrong.
+func (n *node) logged() string {
+	files, _ := filepath.Glob(filepath.Join(n.dir, "log", "*.log"))
+	var lines []string
+	for _, file := range files {
+		text, _ := os.ReadFile(file)
+		for line := range strings.Lines(string(text)) {
+			if strings.Contains(line, "[error]") || strings.Contains(line, "[warning]") || strings.Contains(line, "ecover") {
+				lines = append(lines, line)
+			}
+		}
+	}
+	return strings.Join(lines[max(0, len(lines)-60):], "")
 }

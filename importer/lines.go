@@ -92,7 +92,8 @@ func newRecords(r io.Reader, comma rune) *recordReader {
 	return &recordReader{csv: c, limited: l}
 }
 
-// next is the next record, valid until the next call, and its line.
+// next is the next record, valid until the next call, and its line; 0 where an error
+// came before the first field was whole.
 func (r *recordReader) next() (fields []string, line int, err error) {
 	r.limited.left = maxLine
 	fields, err = r.csv.Read()
@@ -101,7 +102,9 @@ func (r *recordReader) next() (fields []string, line int, err error) {
 		if errors.As(err, &parse) {
 			return nil, parse.Line, parse.Err
 		}
-		line, _ = r.csv.FieldPos(0)
+		if len(fields) > 0 { // FieldPos panics without one
+			line, _ = r.csv.FieldPos(0)
+		}
 		return nil, line, err
 	}
 	line, _ = r.csv.FieldPos(0)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v2"
+	"go.uber.org/goleak"
 
 	"queuebench/clock"
 	"queuebench/internal/command"
@@ -42,7 +43,7 @@ func TestMain(m *testing.M) {
 		}
 		main()
 	}
-	os.Exit(m.Run())
+	goleak.VerifyTestMain(m) // no goroutine outlives what started it
 }
 
 // bench runs a command line.

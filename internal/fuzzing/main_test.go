@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"queuebench/internal/reliability"
 )
 
@@ -27,7 +29,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	goleak.VerifyTestMain(m) // no goroutine outlives what started it
 }
 
 const passed = `fuzz: elapsed: 0s, gathering baseline coverage: 0/10 completed

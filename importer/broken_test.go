@@ -1,0 +1,88 @@
+package importer
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// broken gives a text and then an error, as a file on a disk that fails does.
+type broken struct{ text string }
+
+var errDisk = errors.New("the disk does not answer")
+
+func (b *broken) Read(p []byte) (int, error) {
+	if len(b.text) == 0 {
+		return 0, errDisk
+	}
+	n := copy(p, b.text)
+	b.text = b.text[n:]
+	return n, nil
+}
+
+// columnsOf are some that are read from any CSV.
+var columnsOf = Options{Columns: []Column{{Latency, "latency", 1e6}}}
+
+// An input whose reading fails at any byte is an error that says so, whatever its
+// format: neither a panic nor a short result.
+func TestInputsThatFailInTheMiddle(t *testing.T) {
+	type sample struct {
+		text string
+		opt  Options
+	}
+	samples := map[string]sample{
+		"columns":         {"latency,text\n1,a\n2,\"b\nc\"\n", columnsOf},
+		"columns, quoted": {"\"latency\",text\n\"1\",a\n\n\"2\",\"b\nc\"\n", columnsOf},
+		"blank lines":     {"\n\n\n", columnsOf},
+		"k6, quoted":      {"metric_name,timestamp,metric_value\n\"http_req_duration\",1768478400,1\n", Options{}},
+	}
+	files, err := filepath.Glob(filepath.Join("testdata", "*.*"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no sample: %v", err)
+	}
+	for _, file := range files {
+		body, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		samples[filepath.Base(file)] = sample{string(body), Options{Unit: 1000}}
+	}
+	for name, s := range samples {
+		t.Run(name, func(t *testing.T) {
+			for at := 0; at <= len(s.text); at += 1 + len(s.text)/80 {
+				d, err := Read("file", &broken{s.text[:at]}, s.opt)
+				if err == nil {
+					t.Fatalf("cut after %d of %d bytes it has %d steps and no error", at, len(s.text), len(d.Steps))
+				}
+				if !strings.HasPrefix(err.Error(), "file: ") {
+					t.Fatalf("cut after %d bytes: an error that does not name the file: %v", at, err)
+				}
+			}
+		})
+	}
+}
+
+// A CSV without a record is empty; a quoted field of any length, or without an end, is
+// no reason to panic.
+func TestRecordsThatAreNone(t *testing.T) {
+	for name, r := range map[string]io.Reader{
+		"nothing":               strings.NewReader(""),
+		"a line end":            strings.NewReader("\n"),
+		"line ends":             strings.NewReader("\r\n\n\r\n"),
+		"a byte order mark":     strings.NewReader("\ufeff\n"),
+		"a quote":               strings.NewReader("\""),
+		"a header and no end":   &endless{head: "\"", text: "x\n"},
+		"a record and no end":   &endless{head: "latency\n\"", text: "x\n"},
+		"a line that is broken": &broken{"\"latency"},
+	} {
+		d, err := Read("file", r, columnsOf)
+		if err == nil {
+			t.Errorf("%s: %d steps and no error", name, len(d.Steps))
+		} else if !strings.HasPrefix(err.Error(), "file: ") {
+			t.Errorf("%s: an error that does not name the file: %v", name, err)
+		}
+	}
+}

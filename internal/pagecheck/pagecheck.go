@@ -10,12 +10,12 @@ package pagecheck
 
 import (
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
 
 	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/gzip" // parquet-go's, which panics at a header that it refuses
 	"github.com/klauspost/compress/snappy"
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go/format"

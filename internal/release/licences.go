@@ -14,6 +14,10 @@ import (
 	"unicode"
 )
 
+// freeType is the FreeType License, which golang/freetype offers beside the GPL: ours is
+// this one. Its text stands in a folder beside the choice, and asks for credit.
+const freeType = "FTL"
+
 // marks are words of a licence's text by which it is known, in lower case and
 // with single spaces; the first whose words all stand there is taken. Those that
 // must not be linked come first.
@@ -27,6 +31,7 @@ var marks = []struct {
 	{"BUSL-1.1", []string{"business source license"}, true},
 	{"Elastic-2.0", []string{"elastic license"}, true},
 	{"Commons-Clause", []string{"commons clause"}, true},
+	{freeType, []string{"choice of exactly one", "the freetype license"}, false}, // the other one is the GPL
 	{"LGPL", []string{"gnu lesser general public license"}, true},
 	{"GPL", []string{"gnu general public license"}, true},
 	{"MPL-2.0", []string{"mozilla public license", "2.0"}, false},
@@ -39,6 +44,8 @@ var marks = []struct {
 	{"ISC", []string{"permission to use, copy, modify, and distribute this software for any purpose with or without fee"}, false},
 	{"MIT", []string{"permission is hereby granted, free of charge, to any person obtaining a copy"}, false},
 	{"Unlicense", []string{"this is free and unencumbered software released into the public domain"}, false},
+	// Those for non-commercial use, without derivatives or to be shared alike are called otherwise.
+	{"CC-BY-4.0", []string{"creative commons attribution 4.0 international"}, false},
 	{"CC0-1.0", []string{"cc0 1.0 universal"}, false},
 }
 
@@ -101,6 +108,13 @@ func licencesOf(m module, dir string) ([]licenceFile, error) {
 			known = true
 		}
 		files = append(files, licenceFile{e.Name(), id, text})
+		if id == freeType {
+			chosen := filepath.Join("licenses", "ftl.txt")
+			if text, err = os.ReadFile(filepath.Join(dir, chosen)); err != nil {
+				return nil, fmt.Errorf("%w: the licence of %s %s that is ours: %w", errLicence, m.Path, m.Version, err)
+			}
+			files = append(files, licenceFile{filepath.ToSlash(chosen), id, text})
+		}
 	}
 	if !known {
 		return nil, fmt.Errorf("%w: no licence of %s %s is known: look at it, and add its mark", errLicence, m.Path, m.Version)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,6 +25,9 @@ func TestLicencesAreKnownByTheirWords(t *testing.T) {
 		"Business Source License 1.1 … Apache License, Version 2.0": "BUSL-1.1!",
 		"Server Side Public License VERSION 1":                      "SSPL-1.0!",
 		"\"Commons Clause\" License Condition … MIT … Permission is hereby granted, free of charge, to any person obtaining a copy": "Commons-Clause!",
+		"your choice of exactly one of: The FreeType License, The GNU General Public License":                                       "FTL",
+		"Creative Commons Attribution 4.0 International Public License":                                                             "CC-BY-4.0",
+		"Creative Commons Attribution-NonCommercial 4.0 International Public License":                                               "",
 		"All rights reserved.": "",
 	} {
 		id, refused := classify([]byte(text))
@@ -49,6 +53,61 @@ func TestAModuleThatMustNotBeLinkedIsRefused(t *testing.T) {
 	}
 	if _, err := licencesOf(module{}, t.TempDir()); !errors.Is(err, errLicence) {
 		t.Errorf("a module without a licence: %v", err)
+	}
+}
+
+// A choice of licences is ours with the text of the one that was chosen, or not at all.
+func TestAChoiceOfLicences(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("LICENSE", "your choice of exactly one of: The FreeType License, the GNU General Public License")
+	if _, err := licencesOf(module{Path: "m"}, dir); !errors.Is(err, errLicence) || !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("without the text of the one: %v", err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "licenses"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write("licenses/ftl.txt", "The FreeType Project LICENSE")
+	if files, err := licencesOf(module{Path: "m"}, dir); err != nil || len(files) != 2 || idsOf(files) != "FTL" || string(files[1].text) != "The FreeType Project LICENSE" {
+		t.Errorf("%+v, %v", files, err)
+	}
+}
+
+// All that the programs link, on every system of a release, has a licence that they may
+// link: asked of the imports, without building them.
+func TestLicencesOfTheProgramsThemselves(t *testing.T) {
+	const form = "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{end}}{{end}}"
+	modules := map[[2]string]bool{}
+	for _, system := range []string{"linux", "darwin", "windows"} {
+		cmd := exec.Command("go", "list", "-deps", "-f", form, "./cmd/bench", "./cmd/analyze")
+		cmd.Dir = filepath.Join("..", "..")
+		cmd.Env = append(os.Environ(), "GOOS="+system, "CGO_ENABLED=0")
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(out)) {
+			if path, version, ok := strings.Cut(strings.TrimSpace(line), " "); ok {
+				modules[[2]string{path, version}] = true
+			}
+		}
+	}
+	if len(modules) < 30 {
+		t.Errorf("%d modules: the programs link more", len(modules))
+	}
+	for pair := range modules {
+		m := module{Path: pair[0], Version: pair[1]}
+		dir, err := folder(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := licencesOf(m, dir); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

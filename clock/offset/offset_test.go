@@ -149,6 +149,11 @@ func TestTheTrueOffsetIsWithinTheError(t *testing.T) {
 				address = newProxy(t, address, disturb)
 			}
 			m, err := Measure(t.Context(), address, own)
+			// Of a way that loses half of the exchanges, all of the first ones may be
+			// lost, and nobody seems to be there: once in fifty times, or on a busy host.
+			for try := 0; err != nil && disturb != nil && try < 10; try++ {
+				m, err = Measure(t.Context(), address, own)
+			}
 			if err != nil {
 				t.Fatal(err)
 			}

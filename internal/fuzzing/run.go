@@ -140,6 +140,7 @@ func fuzz(ctx context.Context, program, cache string, t target, o options) (r re
 	cmd := exec.CommandContext(ctx, program, "-test.run=^$", "-test.fuzz=^"+t.name+"$", "-test.fuzztime="+o.time.String(),
 		"-test.parallel="+strconv.Itoa(o.parallel), "-test.fuzzcachedir="+cache, "-test.paniconexit0")
 	cmd.Dir = filepath.FromSlash(t.room)
+	apart(cmd) // an interrupt is for us: who is ended by one while he makes an input smaller calls it a failure
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 10 * time.Second
 	var rest bytes.Buffer

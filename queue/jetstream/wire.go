@@ -31,7 +31,7 @@ func limited(ctx context.Context) context.Context {
 // {"stream":"S","seq":7}, or an error in place of the sequence number.
 func parseAck(b []byte) (seq int64, err error) {
 	if rest, ok := bytes.CutPrefix(b, []byte(`{"stream":"`)); ok && !bytes.Contains(rest, []byte(`\`)) {
-		if i := bytes.Index(rest, []byte(`","seq":`)); i >= 0 && bytes.IndexByte(rest[:i], '"') < 0 {
+		if i := bytes.Index(rest, []byte(`","seq":`)); i > 0 && bytes.IndexByte(rest[:i], '"') < 0 {
 			digits := rest[i+len(`","seq":`):]
 			n := 0
 			for n < len(digits) && n < 18 && digits[n] >= '0' && digits[n] <= '9' {
@@ -98,10 +98,11 @@ func parseReply(s string) (p place, ok bool) {
 		if v == nil {
 			continue
 		}
-		var err error
-		if *v, err = strconv.ParseInt(t[i], 10, 64); err != nil || *v < 0 {
+		u, err := strconv.ParseUint(t[i], 10, 63) // a server writes no sign
+		if err != nil {
 			return p, false
 		}
+		*v = int64(u)
 	}
 	return p, true
 }

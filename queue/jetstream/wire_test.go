@@ -77,6 +77,16 @@ func TestReplies(t *testing.T) {
 			t.Errorf("%q was read as %+v, %v", s, got, ok)
 		}
 	}
+	for _, s := range []string{"$JS.ACK.S.C.+1.2.3.4.5", "$JS.ACK.S.C.1.-2.3.4.5", "$JS.ACK.S.C.1.2.3.0x4.5", "$JS.ACK.S.C.1..3.4.5", "$JS.ACK.S.C.1.9223372036854775808.3.4.5"} {
+		if got, ok := parseReply(s); ok {
+			t.Errorf("%q was read as %+v", s, got)
+		}
+	}
+	for _, s := range []string{`{"stream":"","seq":1}`, `{"seq":1}`, `{"stream":"S","seq":0}`, `{"stream":"S"}`} {
+		if got, err := parseAck([]byte(s)); err == nil {
+			t.Errorf("%s was read as %d", s, got)
+		}
+	}
 	for seq := int64(1); seq < 1<<61; seq *= 3 {
 		if got, err := parseAck(fmt.Appendf(nil, `{"stream":"S","seq":%d}`, seq)); err != nil || got != seq {
 			t.Errorf("the acknowledgement of %d was read as %d, %v", seq, got, err)

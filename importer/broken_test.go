@@ -1,12 +1,17 @@
 package importer
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"queuebench/analysis"
 )
 
 // broken gives a text and then an error, as a file on a disk that fails does.
@@ -84,5 +89,51 @@ func TestRecordsThatAreNone(t *testing.T) {
 		} else if !strings.HasPrefix(err.Error(), "file: ") {
 			t.Errorf("%s: an error that does not name the file: %v", name, err)
 		}
+	}
+}
+
+// A few messages that are far apart make no more intervals than many: 20 lines over ten
+// days were 14 GB, and a digest that nobody could read.
+func TestMessagesFarApart(t *testing.T) {
+	for name, c := range map[string]struct {
+		gap time.Duration
+		n   int
+	}{
+		"two in ten days":      {longestSpan, 2},
+		"twenty in ten hours":  {30 * time.Minute, 20},
+		"a minute between":     {time.Minute, 2000},
+		"bursts of three":      {time.Hour, 200},
+		"as near as they come": {time.Millisecond, 20},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var text strings.Builder
+			text.WriteString("due,latency\n")
+			begin := time.Date(2026, 1, 15, 12, 0, 0, 0, time.UTC)
+			for i := range c.n {
+				fmt.Fprintf(&text, "%s,%d\n", begin.Add(time.Duration(i)*c.gap).Format("2006-01-02T15:04:05.000Z"), 1+i%7)
+			}
+			d, err := Read("file", strings.NewReader(text.String()), Options{Columns: []Column{{Intended, "due", 0}, {Latency, "latency", 1e6}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := d.Steps[0]
+			var scheduled int64
+			for i := range s.Intervals {
+				scheduled += s.Intervals[i].Scheduled
+			}
+			if n := len(s.Intervals); n > 2*mostBins+1 || scheduled != int64(c.n) || s.Accounting.Received != int64(c.n) {
+				t.Errorf("%d intervals, %d messages in them, %+v", n, scheduled, s.Accounting)
+			}
+			if want := time.Duration(c.n-1) * c.gap; s.Duration < want || s.Duration > 2*want+2*s.Interval {
+				t.Errorf("it lasts %v, of %v", s.Duration, want)
+			}
+			var b bytes.Buffer
+			if err := analysis.WriteDigest(&b, d); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := analysis.ReadDigest(&b); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }

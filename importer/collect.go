@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -15,7 +16,8 @@ import (
 const (
 	// firstWidth is the finest interval of an imported step.
 	firstWidth = 10 * time.Millisecond
-	// mostBins is when intervals are made coarser; a step has at most as many.
+	// mostBins is how many intervals with a message there are at most: beyond, they are
+	// made coarser. A step has at most twice as many, those without a message included.
 	mostBins = 600
 	// mostLive is how many intervals are counted at a time; others are at rest.
 	mostLive = 8
@@ -195,24 +197,14 @@ func (c *collector) step() (*analysis.StepDigest, error) {
 	for time.Duration(c.width) < min(c.resolution, time.Second) && !c.timeless {
 		c.widen()
 	}
+	start, end, rate := c.extent()
+	for (end-start)/c.width > 2*mostBins { // messages far apart have many intervals between them
+		c.widen()
+		start, end, rate = c.extent()
+	}
 	c.restAll()
-	bins := make([]*bin, 0, len(c.bins))
-	for _, b := range c.bins {
-		bins = append(bins, b)
-	}
-	slices.SortFunc(bins, func(a, b *bin) int { return cmp.Compare(a.index, b.index) })
-	s := &analysis.StepDigest{Complete: true, Interval: time.Duration(c.width), Settings: map[string]string{}}
-	s.StartNs = bins[0].index * c.width
-	end := (bins[len(bins)-1].index + 1) * c.width
-	// The last message stands for a stretch as long as the others do.
-	if n := c.acc.Scheduled; n > 1 && c.last > c.first {
-		length := float64(c.last-c.first) * float64(n) / float64(n-1)
-		if c.resolution >= time.Second && c.lastStamp >= c.firstStamp {
-			length = float64(c.lastStamp - c.firstStamp + int64(time.Second))
-		}
-		s.Rate = float64(n) / length * 1e9
-		end = max(end, c.first+int64(math.Round(length)))
-	}
+	bins := slices.SortedFunc(maps.Values(c.bins), func(a, b *bin) int { return cmp.Compare(a.index, b.index) })
+	s := &analysis.StepDigest{Complete: true, Interval: time.Duration(c.width), StartNs: start, Rate: rate, Settings: map[string]string{}}
 	s.Duration = time.Duration(end - s.StartNs)
 	s.Intervals = make([]analysis.Interval, (end-s.StartNs+c.width-1)/c.width)
 	for i := range s.Intervals {
@@ -242,6 +234,22 @@ func (c *collector) step() (*analysis.StepDigest, error) {
 	c.acc.RecordsUsed = c.acc.Scheduled
 	s.Accounting = c.acc
 	return s, nil
+}
+
+// extent is where the intervals begin and where the step ends, in ns since the epoch, and
+// its rate in messages per second; 0 where one message or moment tells none.
+func (c *collector) extent() (start, end int64, rate float64) {
+	start, end = floorDiv(c.first, c.width)*c.width, (floorDiv(c.last, c.width)+1)*c.width
+	// The last message stands for a stretch as long as the others do.
+	if n := c.acc.Scheduled; n > 1 && c.last > c.first {
+		length := float64(c.last-c.first) * float64(n) / float64(n-1)
+		if c.resolution >= time.Second && c.lastStamp >= c.firstStamp {
+			length = float64(c.lastStamp - c.firstStamp + int64(time.Second))
+		}
+		rate = float64(n) / length * 1e9
+		end = max(end, c.first+int64(math.Round(length)))
+	}
+	return start, end, rate
 }
 
 func isPowerOfTen(v int64) bool {

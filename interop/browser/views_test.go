@@ -126,6 +126,26 @@ func TestViews(t *testing.T) {
 	}
 }
 
+// TestAWindowThatChangesWhileItIsDrawn: what was computed for a width that the window
+// no longer has is drawn anew, without another event.
+func TestAWindowThatChangesWhileItIsDrawn(t *testing.T) {
+	t.Parallel()
+	b := newTab(t)
+	b.look(1200, 900, false)
+	b.open(reportFile(t, run(), analysis.View{}, site.Options{}))
+	b.see(screens[0])
+	off := eval[float64](b, `(async (v) => {
+		const fit = v.fit.bind(v);
+		let asked = 0;
+		v.fit = () => asked++ ? fit() : 777;
+		await v.show(v.here);
+		return Math.abs(v.width - fit());
+	})(document.querySelector("main figure").plot.view)`)
+	if off > 40 {
+		t.Errorf("figures are drawn for a width that is %v px off", off)
+	}
+}
+
 // fits holds a page inside its screen: what is wider scrolls within itself.
 func (b *tab) fits(s screen) {
 	b.t.Helper()

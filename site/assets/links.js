@@ -16,7 +16,7 @@ export class Links {
     let timer;
     window.addEventListener("resize", () => {
       clearTimeout(timer);
-      timer = setTimeout(() => { if (this.view.shown !== null && Math.abs(this.view.fit() - this.view.width) > 40) this.view.show(this.view.here); }, 200);
+      timer = setTimeout(() => { if (this.view.shown !== null && this.view.misfits()) this.view.show(this.view.here); }, 200);
     });
   }
 

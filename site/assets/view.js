@@ -85,6 +85,9 @@ export class View {
 
   fit() { return Math.floor(this.main.clientWidth - parseFloat(getComputedStyle(this.main).paddingLeft) * 2 - 12); }
 
+  // misfits tells whether the figures are drawn for another width than there is now.
+  misfits() { return Math.abs(this.fit() - this.width) > 40; }
+
   // show asks for a view; of several asked while one is computed, the last
   // wins, and a final one among them still enters the history. A quick one draws
   // what lies below the time line first, and only that until it is final.
@@ -112,6 +115,8 @@ export class View {
           const doc = await this.analyzer.view(q.fragment, width);
           this.width = width;
           this.put(doc, q);
+          // The window may have changed meanwhile, and back to what it was before.
+          if (!this.queued && this.misfits()) this.queued = { fragment: q.fragment, quick: false, final: false };
         } catch (e) {
           if (e.cancelled) { this.controls.restore(); this.say(Texts.cancelled); break; }
           this.fail(e.message);

@@ -28,7 +28,7 @@ func (b *broken) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// columnsOf are some that are read from any CSV.
+// columnsOf take latencies in ms from the column latency.
 var columnsOf = Options{Columns: []Column{{Latency, "latency", 1e6}}}
 
 // An input whose reading fails at any byte is an error that says so, whatever its
@@ -93,7 +93,7 @@ func TestRecordsThatAreNone(t *testing.T) {
 }
 
 // A few messages that are far apart make no more intervals than many: 20 lines over ten
-// days were 14 GB, and a digest that nobody could read.
+// hours were 14 GB, and a digest that nobody could read.
 func TestMessagesFarApart(t *testing.T) {
 	for name, c := range map[string]struct {
 		gap time.Duration
@@ -102,7 +102,7 @@ func TestMessagesFarApart(t *testing.T) {
 		"two in ten days":      {longestSpan, 2},
 		"twenty in ten hours":  {30 * time.Minute, 20},
 		"a minute between":     {time.Minute, 2000},
-		"bursts of three":      {time.Hour, 200},
+		"an hour between":      {time.Hour, 200},
 		"as near as they come": {time.Millisecond, 20},
 	} {
 		t.Run(name, func(t *testing.T) {

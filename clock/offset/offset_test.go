@@ -150,7 +150,7 @@ func TestTheTrueOffsetIsWithinTheError(t *testing.T) {
 			}
 			m, err := Measure(t.Context(), address, own)
 			// Of a way that loses half of the exchanges, all of the first ones may be
-			// lost, and nobody seems to be there: once in fifty times, or on a busy host.
+			// lost, and nobody seems to be there.
 			for try := 0; err != nil && disturb != nil && try < 10; try++ {
 				m, err = Measure(t.Context(), address, own)
 			}

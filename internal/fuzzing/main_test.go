@@ -23,7 +23,10 @@ const asTests = "QUEUEBENCH_TEST_AS_TESTS"
 
 func TestMain(m *testing.M) {
 	if text := os.Getenv(asTests); text != "" {
-		fmt.Print(strings.Join(os.Args[1:], " "), "\n", text)
+		if text == "FAIL\n" {
+			fmt.Println(strings.Join(os.Args[1:], " "))
+		}
+		fmt.Print(text)
 		if strings.Contains(text, "FAIL") {
 			os.Exit(1)
 		}
@@ -62,6 +65,36 @@ func TestWhatComesOfATarget(t *testing.T) {
 		}
 		if want.failed == "exit status 1" && !strings.Contains(string(tail), "-test.fuzz=^FuzzX$ -test.fuzztime=1s -test.parallel=2 -test.fuzzcachedir=cache") {
 			t.Errorf("it was run as %s", tail)
+		}
+	}
+}
+
+// Before Go 1.27 the testing package may call the end of the time a failure, and says
+// nothing else: no finding. All that differs from it stays a failure.
+func TestAnEndThatIsCalledAFailure(t *testing.T) {
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const ended = "--- FAIL: FuzzX (0.28s)\n    context deadline exceeded\nFAIL\n"
+	elapsed := strings.TrimSuffix(passed, "PASS\n")
+	for _, c := range []struct {
+		text string
+		time time.Duration
+		late bool
+	}{
+		{elapsed + ended, time.Nanosecond, true},
+		{"warning: starting with empty corpus\n" + elapsed + ended, time.Nanosecond, true},
+		{elapsed + ended, time.Hour, false}, // the time had not ended
+		{elapsed + "fuzz: minimizing 34-byte failing input file\n" + ended, time.Nanosecond, false},
+		{elapsed + "--- FAIL: FuzzX (0.28s)\n    --- FAIL: FuzzX (0.00s)\n        x_test.go:3: context deadline exceeded\n    Failing input written to testdata/fuzz/FuzzX/0a\nFAIL\n", time.Nanosecond, false},
+		{elapsed + "--- FAIL: FuzzX (0.28s)\n    context canceled\nFAIL\n", time.Nanosecond, false},
+		{ended, time.Nanosecond, false}, // nothing was executed
+	} {
+		t.Setenv(asTests, c.text)
+		r, tail := fuzz(t.Context(), program, "cache", target{".", "FuzzX"}, options{time: c.time, parallel: 1})
+		if row := r.row(); (r.failed == "") != c.late || row.Failed == c.late || strings.Contains(row.Happened, lateText) != c.late || !strings.HasSuffix(string(tail), "FAIL\n") {
+			t.Errorf("%q for %v: %+v, %+v, %q", c.text, c.time, r, row, tail)
 		}
 	}
 }

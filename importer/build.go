@@ -79,16 +79,25 @@ func (x *series) of(name string) (*collector, error) {
 	return c, nil
 }
 
-// addTo adds a step for each; named where there are several.
+// addTo adds a step for each to a file's digest; named where there are several.
 func (x *series) addTo(d *analysis.Digest, s *source) error {
 	slices.Sort(x.order)
 	if len(x.order) == 0 {
 		return s.fail(0, "%w", errNothing)
 	}
 	for _, name := range x.order {
-		step, err := x.named[name].step()
+		c := x.named[name]
+		step, err := c.step()
 		if err != nil {
 			return s.fail(0, "%s %s: %w", x.label, name, err)
+		}
+		if c.outside > 0 {
+			note := fmt.Sprintf("deliveries before the first message, or %d days after it: %d, which are counted, but in no second of the throughput", longestSpan/(24*time.Hour), c.outside)
+			if len(x.order) > 1 {
+				note = fmt.Sprintf("%s %s: %s", x.label, name, note)
+			}
+			about := &d.Manifest.Imports[0]
+			about.Notes = append(about.Notes, note)
 		}
 		if len(x.order) > 1 {
 			step.Settings[x.label] = name

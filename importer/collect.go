@@ -44,6 +44,7 @@ type collector struct {
 	firstStamp, lastStamp int64
 	acc                   analysis.Accounting
 	perSecond             map[int64]int64 // first deliveries, by second since the epoch
+	outside               int64           // deliveries in no second of the step, known after step
 	timeless              bool
 }
 
@@ -224,7 +225,8 @@ func (c *collector) step() (*analysis.StepDigest, error) {
 	for second, n := range c.perSecond {
 		i := second - floorDiv(s.StartNs, int64(time.Second))
 		if i < 0 || i >= int64(longestSpan/time.Second) {
-			continue // before the start, by a clock that is behind
+			c.outside += n // before the start, by a clock that is behind, or long after it
+			continue
 		}
 		for int64(len(s.ReceivedPerSecond)) <= i {
 			s.ReceivedPerSecond = append(s.ReceivedPerSecond, 0)

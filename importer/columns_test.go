@@ -91,6 +91,33 @@ func TestColumnsWithNulls(t *testing.T) {
 	}
 }
 
+// Deliveries of no second of the step are told, by series where there are several.
+func TestDeliveriesOutsideOfTheStep(t *testing.T) {
+	days := int64(11 * 24 * 3600)
+	for name, c := range map[string]struct {
+		text string
+		want string
+	}{
+		"none":          {"a,10,11\na,20,21\n", ""},
+		"before":        {"a,10,8\na,20,21\n", "after it: 1,"},
+		"far after":     {fmt.Sprintf("a,10,%d\na,20,%d\n", 10+days, 21+days), "after it: 2,"},
+		"of one of two": {"a,10,11\nb,20,8\n", "series b: deliveries before the first message, or 10 days after it: 1,"},
+	} {
+		d := read(t, "x", "q,due,got\n"+c.text, Options{Columns: columns(t, "series=q,intended=due:s,received=got:s")})
+		var throughput, received int64
+		for _, s := range d.Steps {
+			received += s.Accounting.Received
+			for _, n := range s.ReceivedPerSecond {
+				throughput += n
+			}
+		}
+		notes := strings.Join(d.Manifest.Imports[0].Notes, "\n")
+		if received != 2 || (throughput == 2) != (c.want == "") || !strings.Contains(notes, c.want) || strings.Contains(notes, "deliveries before") != (c.want != "") {
+			t.Errorf("%s: %d received, %d of them in a second; %s", name, received, throughput, notes)
+		}
+	}
+}
+
 func TestColumnsThatAreRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                "ROLE=NAME",

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"queuebench/internal/cputime"
 	"queuebench/rawlog"
 )
 
@@ -44,7 +45,7 @@ func BenchmarkFolder(b *testing.B) {
 	}
 	only := os.Getenv("BENCH_ONLY") != ""
 	b.ReportAllocs()
-	cpu := cpuTime()
+	before, _ := cputime.Self()
 	var messages int64
 	for b.Loop() {
 		d, err := Read(b.Context(), folder(dir), Options{EndToEndOnly: only})
@@ -62,7 +63,7 @@ func BenchmarkFolder(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(messages)/b.Elapsed().Seconds()/1e6, "Mmsg/s")
-	if used := cpuTime() - cpu; used > 0 {
-		b.ReportMetric(float64(messages)/used.Seconds()/1e6, "Mmsg/cpu-s")
+	if used, known := cputime.Self(); known {
+		b.ReportMetric(float64(messages)/(used-before).Seconds()/1e6, "Mmsg/cpu-s")
 	}
 }

@@ -4,10 +4,10 @@ import (
 	"flag"
 	"fmt"
 	"slices"
-	"syscall"
 	"testing"
 	"time"
 
+	"queuebench/internal/cputime"
 	"queuebench/queue/memory"
 	"queuebench/runner/pace"
 	"queuebench/runner/schedule"
@@ -67,9 +67,9 @@ func lagOf(b *testing.B, rate schedule.Rate, kind pace.Kind, figures map[string]
 
 // cpuTime is what the process has used so far.
 func cpuTime(b *testing.B) time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
+	used, known := cputime.Self()
+	if !known {
+		b.Fatal("the system tells no processor time")
 	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	return used
 }

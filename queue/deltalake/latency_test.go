@@ -13,12 +13,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"text/tabwriter"
 	"time"
 
 	"queuebench/clock"
+	"queuebench/internal/cputime"
 	"queuebench/internal/versitygw"
 	"queuebench/objectstore"
 	"queuebench/queue"
@@ -354,9 +354,9 @@ func mallocsSoFar() uint64 {
 
 // cpu is the processor time of this process, which is not the server's.
 func cpu(b *testing.B) time.Duration {
-	var r syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
-		b.Fatal(err)
+	used, known := cputime.Self()
+	if !known {
+		b.Fatal("the system tells no processor time")
 	}
-	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
+	return used
 }

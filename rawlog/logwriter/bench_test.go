@@ -5,11 +5,11 @@ import (
 	"io"
 	"math/rand/v2"
 	"slices"
-	"syscall"
 	"testing"
 	"time"
 
 	"queuebench/clock"
+	"queuebench/internal/cputime"
 	"queuebench/rawlog"
 )
 
@@ -148,14 +148,13 @@ func BenchmarkRecord(b *testing.B) {
 	})
 }
 
-// cpuTime is what the process has used so far. Unlike the clock it holds on a
-// machine that is shared.
-func cpuTime() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0
+// used is the processor time of this process until now.
+func used(b *testing.B) time.Duration {
+	cpu, known := cputime.Self()
+	if !known {
+		b.Fatal("the system tells no processor time")
 	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	return cpu
 }
 
 // benchEncode measures rows to a stored part, once the memory is there: appending
@@ -166,7 +165,8 @@ func benchEncode[T any](b *testing.B, rows []T, open func(*Log) *Writer[T]) (byt
 	for i := range rows {
 		w.Append(rows[i])
 	}
-	before, cpu := l.Stats(), cpuTime()
+	before := l.Stats()
+	cpu := used(b)
 	for b.Loop() {
 		for i := range rows {
 			w.Append(rows[i])
@@ -177,7 +177,7 @@ func benchEncode[T any](b *testing.B, rows []T, open func(*Log) *Writer[T]) (byt
 		b.Fatal(err)
 	}
 	s := l.Stats()
-	b.ReportMetric(float64(cpuTime()-cpu)/float64(s.Rows-before.Rows), "cpu-ns/row")
+	b.ReportMetric(float64(used(b)-cpu)/float64(s.Rows-before.Rows), "cpu-ns/row")
 	b.ReportMetric(float64(s.Bytes)/float64(s.Rows), "bytes/row")
 	return float64(s.Bytes) / float64(s.Rows)
 }
@@ -206,14 +206,14 @@ func BenchmarkRowGroups(b *testing.B) {
 func benchRowGroups[T any](b *testing.B, rows []T, l layout[T]) {
 	f := newFileOf(b, l)
 	f.write(b, io.Discard, rows)
-	cpu := cpuTime()
+	cpu := used(b)
 	b.ReportAllocs()
 	n := 0
 	for b.Loop() {
 		f.write(b, io.Discard, rows)
 		n += len(rows)
 	}
-	b.ReportMetric(float64(cpuTime()-cpu)/float64(n), "cpu-ns/row")
+	b.ReportMetric(float64(used(b)-cpu)/float64(n), "cpu-ns/row")
 }
 
 // fileOf writes rows as files, without a log around them.

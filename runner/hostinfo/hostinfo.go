@@ -18,6 +18,7 @@ import (
 	"github.com/shirou/gopsutil/v4/net"
 	"github.com/shirou/gopsutil/v4/process"
 
+	"queuebench/internal/cputime"
 	"queuebench/rawlog"
 )
 
@@ -76,8 +77,8 @@ func (m *Meter) Read() Use {
 	}
 	debug.ReadGCStats(&m.gc)
 	u.GCPauseNs = int64(m.gc.PauseTotal)
-	if ns, known := cpuTime(); known {
-		u.CPUNs = ns
+	if used, known := cputime.Self(); known {
+		u.CPUNs = int64(used)
 	}
 	if m.cpuStat != "" {
 		if ns, known := throttled(m.cpuStat); known {

@@ -1,15 +1,15 @@
-//go:build !unix
+//go:build !unix && !js
 
-package hostinfo
+package cputime
 
 import (
 	"os"
+	"time"
 
 	"github.com/shirou/gopsutil/v4/process"
 )
 
-// cpuTime is the CPU time of this process, ns.
-func cpuTime() (ns int64, known bool) {
+func self() (time.Duration, bool) {
 	p, err := process.NewProcess(int32(os.Getpid()))
 	if err != nil {
 		return 0, false
@@ -18,5 +18,5 @@ func cpuTime() (ns int64, known bool) {
 	if err != nil {
 		return 0, false
 	}
-	return int64((t.User + t.System) * 1e9), true
+	return time.Duration((t.User + t.System) * float64(time.Second)), true
 }

@@ -91,13 +91,17 @@ for engine in $engines; do
   "$dir/analyze" sql --engine "$engine" "$dir/log" >"$dir/$engine.sql"
   case $engine in
   spark)
-    if ! command -v java >/dev/null || ! .tools/spark/bin/python -c 'import pyspark' 2>/dev/null; then
-      echo "Spark is left out: it needs Java 17 or 21, and .tools/spark, which scripts/test-interop.sh sets up (or: python3 -m venv .tools/spark && .tools/spark/bin/pip install -r interop/spark/requirements.txt)." >&2
+    if ! command -v java >/dev/null; then
+      echo "Spark is left out: it needs Java 17 or 21." >&2
+      continue
+    fi
+    if ! python=$(scripts/python.sh spark interop/spark/requirements.txt); then
+      echo "Spark is left out." >&2
       continue
     fi
     mkdir -p "$dir/spark"
     export PYSPARK_SUBMIT_ARGS="--driver-memory $memory --conf spark.local.dir=$dir/spark --conf spark.driver.extraJavaOptions=-Djava.io.tmpdir=$dir/spark pyspark-shell"
-    measured Spark "$dir/spark.json" env SHUFFLE_PARTITIONS=$((2 + messages / 2000000)) bash -c '.tools/spark/bin/python interop/spark/query.py <"$0" >"$1"' "$dir/spark.sql" "$dir/spark.json"
+    measured Spark "$dir/spark.json" env SHUFFLE_PARTITIONS=$((2 + messages / 2000000)) bash -c '"$2" interop/spark/query.py <"$0" >"$1"' "$dir/spark.sql" "$dir/spark.json" "$python"
     rm -rf "$dir/spark"
     ;;
   trino)

@@ -3,44 +3,25 @@
 # where that is permitted; for what needs Python it is set up in .tools, from PyPI.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-venv=$PWD/.tools/venv
-wanted=$(mktemp)
-trap 'rm -f "$wanted"' EXIT
-cat interop/deltatable/requirements.txt interop/kafka/requirements.txt >"$wanted"
-if ! cmp -s "$wanted" "$venv/requirements.txt"; then
-  if ! command -v python3 >/dev/null; then
-    echo "The tests against delta-rs, DuckDB and librdkafka need Python 3.10 or later: install python3 (Debian: apt-get install python3-venv)." >&2
-    exit 1
-  fi
-  rm -rf "$venv"
-  python3 -m venv "$venv"
-  "$venv/bin/pip" install -q -r "$wanted"
-  cp "$wanted" "$venv/requirements.txt"
-fi
-PYTHON=$venv/bin/python go test -count=1 -tags interop ./interop/deltatable/...
+PYTHON=$(scripts/python.sh venv interop/deltatable/requirements.txt interop/kafka/requirements.txt)
+export PYTHON
+go test -count=1 -tags interop ./interop/deltatable/...
 
 # A real Apache Kafka, which scripts/kafka.sh fetches with its Java.
 scripts/kafka.sh jars >/dev/null
-PYTHON=$venv/bin/python go test -count=1 -timeout 20m -tags interop ./interop/kafka/...
+go test -count=1 -timeout 20m -tags interop ./interop/kafka/...
 # The same broker behind bad lines, and killed; and a wall clock that is set, for which
 # the programs are built anew.
 go test -count=1 -timeout 15m -tags interop -run 'TestKafkaThroughFaults|TestKilledKafka|TestStepsOfTheWallClock' ./interop/faults
 
 # Spark runs the query of `analyze sql`, in one process, by an environment of its
 # own: it is large.
-spark=$PWD/.tools/spark
-requirements=interop/spark/requirements.txt
 if ! command -v java >/dev/null; then
   echo "The test against Spark needs Java 17 or 21: install a JRE (Debian: apt-get install default-jre-headless)." >&2
   exit 1
 fi
-if ! cmp -s "$requirements" "$spark/requirements.txt"; then
-  rm -rf "$spark"
-  python3 -m venv "$spark"
-  "$spark/bin/pip" install -q -r "$requirements"
-  cp "$requirements" "$spark/requirements.txt"
-fi
-PYTHON=$spark/bin/python go test -count=1 -tags interop ./interop/spark
+spark=$(scripts/python.sh spark interop/spark/requirements.txt)
+PYTHON=$spark go test -count=1 -tags interop ./interop/spark
 
 # What takes minutes, and finds nothing more under the race detector: the wider
 # scopes of the commit protocol, and 10,000 commits.

@@ -63,7 +63,7 @@ func TestWhatComesOfATarget(t *testing.T) {
 		if got.processor = 0; got != want {
 			t.Errorf("%q: %+v, expected %+v", text, got, want)
 		}
-		if want.failed == "exit status 1" && !strings.Contains(string(tail), "-test.fuzz=^FuzzX$ -test.fuzztime=1s -test.parallel=2 -test.fuzzcachedir=cache") {
+		if want.failed == "exit status 1" && !strings.Contains(string(tail), "-test.fuzz=^FuzzX$ -test.fuzztime=1s -test.fuzzminimizetime=1s -test.parallel=2 -test.fuzzcachedir=cache") {
 			t.Errorf("it was run as %s", tail)
 		}
 	}

@@ -130,6 +130,11 @@ func (p *programs) done(room string) {
 	}
 }
 
+// minimizing is for how long each input that reaches something new is made smaller. With
+// the testing package's minute ten such inputs of some kilobytes take ten minutes, in
+// which nothing else is tried.
+const minimizing = time.Second
+
 // fuzz runs one target of a program of tests. Of one that failed, or called its end a
 // failure, tail is what it said.
 func fuzz(ctx context.Context, program, cache string, t target, o options) (r result, tail []byte) {
@@ -139,7 +144,7 @@ func fuzz(ctx context.Context, program, cache string, t target, o options) (r re
 	ctx, cancel := context.WithTimeout(ctx, o.time+5*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, "-test.run=^$", "-test.fuzz=^"+t.name+"$", "-test.fuzztime="+o.time.String(),
-		"-test.parallel="+strconv.Itoa(o.parallel), "-test.fuzzcachedir="+cache, "-test.paniconexit0")
+		"-test.fuzzminimizetime="+minimizing.String(), "-test.parallel="+strconv.Itoa(o.parallel), "-test.fuzzcachedir="+cache, "-test.paniconexit0")
 	cmd.Dir = filepath.FromSlash(t.room)
 	apart(cmd) // an interrupt is for us: who is ended by one while he makes an input smaller calls it a failure
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }

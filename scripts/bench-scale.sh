@@ -71,6 +71,8 @@ measured() {
   shift 2
   echo "== $label" >&2
   if ! bounded "$dir/benchtable" -messages "$messages" -runs 1 X "$@" >"$dir/table" 2>"$dir/errors"; then
+    # Of a trace of Java the cause stands far above its end.
+    grep -nE 'Error|Exception|Caused by' "$dir/errors" | head -n 5 >&2 || true
     tail -n 5 "$dir/errors" >&2
     table+=$'\n'"| $label | it did not end | | | |"
     return 0

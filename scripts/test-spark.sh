@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Tests against Apache Spark, which is set up in .tools from PyPI (some 320 MB);
-# its Delta jars come from Maven Central when it starts.
+# its Delta jars come from Maven Central when it starts. pyspark 3.5 needs a Python
+# of 3.12 at most.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 if ! command -v java >/dev/null && [ ! -x "${JAVA_HOME:-}/bin/java" ]; then

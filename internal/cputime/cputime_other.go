@@ -1,22 +1,8 @@
-//go:build !unix && !js
+//go:build !unix && !js && !windows
 
 package cputime
 
-import (
-	"os"
-	"time"
+import "time"
 
-	"github.com/shirou/gopsutil/v4/process"
-)
-
-func self() (time.Duration, bool) {
-	p, err := process.NewProcess(int32(os.Getpid()))
-	if err != nil {
-		return 0, false
-	}
-	t, err := p.Times()
-	if err != nil {
-		return 0, false
-	}
-	return time.Duration((t.User + t.System) * float64(time.Second)), true
-}
+// self is not known here.
+func self() (time.Duration, bool) { return 0, false }

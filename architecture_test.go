@@ -85,6 +85,7 @@ var mayEnter = map[string]string{
 	"internal/secrettest":  "internal/secret rawlog",
 	"internal/columns":     "",
 	"internal/cputime":     "",
+	"internal/cputimetest": "internal/cputime",
 	"internal/faultproxy":  "",
 	"workload":             "internal/nearest internal/yamlfile",
 	"scenario":             "internal/nearest internal/yamlfile internal/secret stats",

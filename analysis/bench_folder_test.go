@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"queuebench/internal/cputime"
+	"queuebench/internal/cputimetest"
 	"queuebench/rawlog"
 )
 
@@ -45,7 +45,7 @@ func BenchmarkFolder(b *testing.B) {
 	}
 	only := os.Getenv("BENCH_ONLY") != ""
 	b.ReportAllocs()
-	before, _ := cputime.Self()
+	cpu := cputimetest.Used(b)
 	var messages int64
 	for b.Loop() {
 		d, err := Read(b.Context(), folder(dir), Options{EndToEndOnly: only})
@@ -63,7 +63,5 @@ func BenchmarkFolder(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(messages)/b.Elapsed().Seconds()/1e6, "Mmsg/s")
-	if used, known := cputime.Self(); known {
-		b.ReportMetric(float64(messages)/(used-before).Seconds()/1e6, "Mmsg/cpu-s")
-	}
+	b.ReportMetric(float64(messages)/(cputimetest.Used(b)-cpu).Seconds()/1e6, "Mmsg/cpu-s")
 }

@@ -28,7 +28,7 @@ func TestManyAreDeletedAtOnce(t *testing.T) {
 		refused   string // what is told, in the place of the server's answer
 	}{
 		{"all by two requests", 1001, nil, 2, 0, ""},
-		{"not implemented", 40, []*http.Response{answer(501, "NotImplemented")}, 1, 40, ""},
+		{"a server without it", 40, []*http.Response{answer(501, "NotImplemented")}, 1, 40, ""},
 		{"not known", 40, []*http.Response{answer(405, "MethodNotAllowed")}, 1, 40, ""},
 		{"not understood", 40, []*http.Response{answer(400, "MalformedXML")}, 1, 40, ""},
 		{"not permitted", 40, []*http.Response{answer(403, "AccessDenied")}, 1, 40, ""},

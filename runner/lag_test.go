@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"queuebench/internal/cputime"
+	"queuebench/internal/cputimetest"
 	"queuebench/queue/memory"
 	"queuebench/runner/pace"
 	"queuebench/runner/schedule"
@@ -45,14 +45,14 @@ func BenchmarkSendLag(b *testing.B) {
 func lagOf(b *testing.B, rate schedule.Rate, kind pace.Kind, figures map[string][]float64) {
 	r := newRig(b, memory.Config{}, rate, *lagStep)
 	r.plan().Load.Pacing = kind
-	before := cpuTime(b)
+	before := cputimetest.Used(b)
 	res, err := Run(b.Context(), r.cfg)
 	if err != nil {
 		b.Fatal(err)
 	}
 	add := func(unit string, v float64) { figures[unit] = append(figures[unit], v) }
 	step := &res.Steps[0]
-	add("cpu-ns/msg", float64(cpuTime(b)-before)/float64(step.Accounting.Attempted))
+	add("cpu-ns/msg", float64(cputimetest.Used(b)-before)/float64(step.Accounting.Attempted))
 	add("overrun", float64(step.Accounting.Overrun))
 	for _, l := range []struct {
 		name string
@@ -63,13 +63,4 @@ func lagOf(b *testing.B, rate schedule.Rate, kind pace.Kind, figures map[string]
 			add(fmt.Sprintf("µs-%s-p%.0f", l.name, q*100), float64(ns)/1000)
 		}
 	}
-}
-
-// cpuTime is what the process has used so far.
-func cpuTime(b *testing.B) time.Duration {
-	used, known := cputime.Self()
-	if !known {
-		b.Fatal("the system tells no processor time")
-	}
-	return used
 }

@@ -72,7 +72,7 @@ measured() {
   echo "== $label" >&2
   if ! bounded "$dir/benchtable" -messages "$messages" -runs 1 X "$@" >"$dir/table" 2>"$dir/errors"; then
     # Of a trace of Java the cause stands far above its end.
-    grep -nE 'Error|Exception|Caused by' "$dir/errors" | head -n 5 >&2 || true
+    grep -nE 'ERROR|Error|Exception' "$dir/errors" | head -n 5 >&2 || true
     tail -n 5 "$dir/errors" >&2
     table+=$'\n'"| $label | it did not end | | | |"
     return 0
@@ -94,7 +94,7 @@ for engine in $engines; do
   case $engine in
   spark)
     if ! command -v java >/dev/null; then
-      echo "Spark is left out: it needs Java 17 or 21." >&2
+      echo "Spark is left out: it needs Java 17 or 21; install a JRE (Debian: apt-get install default-jre-headless)." >&2
       continue
     fi
     if ! python=$(scripts/python.sh spark interop/spark/requirements.txt); then
@@ -115,7 +115,7 @@ for engine in $engines; do
     eval "$vars"
     go test -c -tags trino -o "$dir/trino" ./interop/trino
     mkdir -p "$dir/tmp"
-    measured Trino "$dir/trino.json" env TMPDIR="$dir/tmp" TRINO_MEMORY="$memory" QUERY="$dir/trino.sql" ROWS="$dir/trino.json" "$dir/trino" -test.run '^TestQueryOfAFile$' -test.timeout 0
+    measured Trino "$dir/trino.json" env TMPDIR="$dir/tmp" GOTMPDIR="$dir/tmp" TRINO_MEMORY="$memory" QUERY="$dir/trino.sql" ROWS="$dir/trino.json" "$dir/trino" -test.run '^TestQueryOfAFile$' -test.timeout 0
     rm -rf "$dir/tmp"
     ;;
   *)

@@ -24,7 +24,7 @@ import (
 func hosts(t *testing.T, n int) (bridge string, names []string) {
 	t.Helper()
 	if os.Geteuid() != 0 {
-		t.Skip("network namespaces are made by root")
+		t.Skip("only root makes network namespaces: run this test as root")
 	}
 	id := fmt.Sprintf("qb%d", os.Getpid()%100000)
 	net := fmt.Sprintf("10.%d.%d.", 200+os.Getpid()%50, os.Getpid()/50%256)

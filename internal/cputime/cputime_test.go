@@ -13,7 +13,7 @@ func TestSelf(t *testing.T) {
 	}
 	const work = 100 * time.Millisecond // more than the coarsest tick, of 16 ms
 	end := time.Now().Add(time.Minute)
-	for sum := 0; time.Now().Before(end); sum++ {
+	for time.Now().Before(end) {
 		if used, _ := Self(); used-before >= work {
 			break
 		}

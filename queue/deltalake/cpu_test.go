@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"queuebench/internal/cputimetest"
 	"queuebench/objectstore"
 	"queuebench/queue"
 )
@@ -83,9 +84,9 @@ func measureCPU(b *testing.B, q *Queue) {
 	total := float64(7000 * commits)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	used := cpu(b)
+	used := cputimetest.Used(b)
 	run(commits)
-	used = cpu(b) - used
+	used = cputimetest.Used(b) - used
 	runtime.ReadMemStats(&after)
 	b.ReportMetric(float64(used)/total, "cpu-ns/msg")
 	b.ReportMetric(float64(after.Mallocs-before.Mallocs)/total, "mallocs/msg")

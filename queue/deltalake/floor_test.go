@@ -14,6 +14,7 @@ import (
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
+	"queuebench/internal/cputimetest"
 	"queuebench/internal/versitygw"
 )
 
@@ -75,8 +76,8 @@ func BenchmarkFloor(b *testing.B) {
 	}
 	run(20)
 	commits := max(1, b.N/7000)
-	used := cpu(b)
+	used := cputimetest.Used(b)
 	run(commits)
-	b.ReportMetric(float64(cpu(b)-used)/float64(7000*commits), "cpu-ns/msg")
+	b.ReportMetric(float64(cputimetest.Used(b)-used)/float64(7000*commits), "cpu-ns/msg")
 	b.ReportMetric(0, "ns/op")
 }

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"queuebench/clock"
-	"queuebench/internal/cputime"
+	"queuebench/internal/cputimetest"
 	"queuebench/internal/versitygw"
 	"queuebench/objectstore"
 	"queuebench/queue"
@@ -266,7 +266,7 @@ func measureLatency(b *testing.B, cfg Config, rate, seconds int) (m measured) {
 	n := rate * seconds
 	latencies := make([]time.Duration, 0, n)
 	perSecond := make([]int, seconds) // how many of them were due by its end
-	mallocs, used, requests := mallocsSoFar(), cpu(b), store.Requests()
+	mallocs, used, requests := mallocsSoFar(), cputimetest.Used(b), store.Requests()
 	start := clk.Now() + int64(100*time.Millisecond)
 	// Who does not keep up is not waited for without end.
 	ctx, cancel := context.WithTimeout(b.Context(), time.Duration(3*seconds)*time.Second+10*time.Second)
@@ -298,7 +298,7 @@ func measureLatency(b *testing.B, cfg Config, rate, seconds int) (m measured) {
 	m.sent = float64(counts.Total()) / float64(n) * 1e6
 	m.dollars = objectstore.Standard.Of(counts) / float64(n) * 1e6
 	m.misses = float64(counts.Miss) / float64(max(1, counts.PutIfAbsent))
-	m.cpu = float64(cpu(b)-used) / float64(n)
+	m.cpu = float64(cputimetest.Used(b)-used) / float64(n)
 	m.mallocs = float64(mallocsSoFar()-mallocs) / float64(n)
 	if seconds < 2 {
 		b.Fatal("a run lasts at least two seconds: raise BENCH_DELTA_SECONDS")
@@ -350,13 +350,4 @@ func mallocsSoFar() uint64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.Mallocs
-}
-
-// cpu is the processor time of this process, which is not the server's.
-func cpu(b *testing.B) time.Duration {
-	used, known := cputime.Self()
-	if !known {
-		b.Fatal("the system tells no processor time")
-	}
-	return used
 }

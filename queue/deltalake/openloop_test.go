@@ -10,6 +10,7 @@ import (
 
 	"queuebench/clock"
 	"queuebench/internal/alarm"
+	"queuebench/internal/cputimetest"
 	"queuebench/queue"
 )
 
@@ -22,12 +23,12 @@ func (nothing) Flush(context.Context) error                                { ret
 // loadAlone is the processor time of the load, ns a message.
 func loadAlone(b *testing.B, rate int) float64 {
 	clk := clock.New()
-	used := cpu(b)
+	used := cputimetest.Used(b)
 	const seconds = 2
 	if err := openLoop(b.Context(), nothing{}, clk, clk.Now(), seconds*rate, rate); err != nil {
 		b.Fatal(err)
 	}
-	return float64(cpu(b)-used) / float64(seconds*rate)
+	return float64(cputimetest.Used(b)-used) / float64(seconds*rate)
 }
 
 // openLoop sends each message when it is due, with its due time in it, or up to

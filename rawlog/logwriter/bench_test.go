@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"queuebench/clock"
-	"queuebench/internal/cputime"
+	"queuebench/internal/cputimetest"
 	"queuebench/rawlog"
 )
 
@@ -148,15 +148,6 @@ func BenchmarkRecord(b *testing.B) {
 	})
 }
 
-// used is the processor time of this process until now.
-func used(b *testing.B) time.Duration {
-	cpu, known := cputime.Self()
-	if !known {
-		b.Fatal("the system tells no processor time")
-	}
-	return cpu
-}
-
 // benchEncode measures rows to a stored part, once the memory is there: appending
 // and storing too.
 func benchEncode[T any](b *testing.B, rows []T, open func(*Log) *Writer[T]) (bytesPerRow float64) {
@@ -165,8 +156,7 @@ func benchEncode[T any](b *testing.B, rows []T, open func(*Log) *Writer[T]) (byt
 	for i := range rows {
 		w.Append(rows[i])
 	}
-	before := l.Stats()
-	cpu := used(b)
+	before, cpu := l.Stats(), cputimetest.Used(b)
 	for b.Loop() {
 		for i := range rows {
 			w.Append(rows[i])
@@ -177,7 +167,7 @@ func benchEncode[T any](b *testing.B, rows []T, open func(*Log) *Writer[T]) (byt
 		b.Fatal(err)
 	}
 	s := l.Stats()
-	b.ReportMetric(float64(used(b)-cpu)/float64(s.Rows-before.Rows), "cpu-ns/row")
+	b.ReportMetric(float64(cputimetest.Used(b)-cpu)/float64(s.Rows-before.Rows), "cpu-ns/row")
 	b.ReportMetric(float64(s.Bytes)/float64(s.Rows), "bytes/row")
 	return float64(s.Bytes) / float64(s.Rows)
 }
@@ -206,14 +196,14 @@ func BenchmarkRowGroups(b *testing.B) {
 func benchRowGroups[T any](b *testing.B, rows []T, l layout[T]) {
 	f := newFileOf(b, l)
 	f.write(b, io.Discard, rows)
-	cpu := used(b)
+	cpu := cputimetest.Used(b)
 	b.ReportAllocs()
 	n := 0
 	for b.Loop() {
 		f.write(b, io.Discard, rows)
 		n += len(rows)
 	}
-	b.ReportMetric(float64(used(b)-cpu)/float64(n), "cpu-ns/row")
+	b.ReportMetric(float64(cputimetest.Used(b)-cpu)/float64(n), "cpu-ns/row")
 }
 
 // fileOf writes rows as files, without a log around them.
